@@ -150,11 +150,14 @@ pub fn sweep(
     let mut told = vec![format!(
         "Over {points} the {name} goes from {low} to {high} {unit}."
     )];
-    if let Some(effect) = effects.iter().find(|effect| effect.is_told(effects.len())) {
+    let mut ranked = effects.iter().enumerate();
+    if let Some((rank, effect)) = ranked.find(|(_, effect)| effect.is_told(effects.len())) {
+        // A key of a larger share may have it by chance: then none is told to have most.
+        let most = if rank == 0 { "most " } else { "" };
         let [(least, low), (greatest, high)] =
             [&effect.least, &effect.greatest].map(|of| (&of.0, figure(of.1)));
         told.push(format!(
-            "It goes most with {}: its mean is {low} {unit} with {least}, and {high} with {greatest}.",
+            "It goes {most}with {}: its mean is {low} {unit} with {least}, and {high} with {greatest}.",
             effect.key
         ));
         told.push(format!(

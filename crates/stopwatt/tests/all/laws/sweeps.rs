@@ -103,8 +103,15 @@ fn the_ends_of_a_sweep_are_those_of_its_points() {
             );
             let printed = first_number(text.split(" goes from ").nth(1).unwrap(), " to ");
             prop_assert!(is_printed(printed, ends[1]), "{ends:?}: {text}");
-            if let Some((_, mean)) = text.split_once(": its mean is ") {
-                let effect = &json["quantities"][0]["effects"][0];
+            if let Some((begin, mean)) = text.split_once(": its mean is ") {
+                let key = begin.split(' ').next_back().unwrap();
+                let effects = json["quantities"][0]["effects"].as_array().unwrap();
+                let at = effects.iter().position(|effect| effect["key"] == key);
+                prop_assert!(
+                    begin.contains(" goes most with ") == (at == Some(0)),
+                    "{text}"
+                );
+                let effect = &effects[at.unwrap()];
                 prop_assert!(
                     is_printed(
                         first_number(mean, ""),
