@@ -138,7 +138,7 @@ pub struct GovernorReplay {
     /// When the timer hardware was programmed to end each interval of each CPU, in nanoseconds.
     /// Nothing where the platform has no power domains.
     pub(crate) events: Vec<Vec<u64>>,
-    /// What became of each power domain.
+    /// The states and times of each power domain.
     pub domains: Vec<DomainReplay>,
     /// Sums over all CPUs, by state.
     pub states: Vec<idle::Usage>,
@@ -152,7 +152,7 @@ pub struct GovernorReplay {
     pub read_energy: u128,
 }
 
-/// What became of a power domain.
+/// The states and times of a power domain in a replay.
 #[derive(Clone, Default)]
 pub struct DomainReplay {
     /// By state of the domain.

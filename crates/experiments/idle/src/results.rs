@@ -194,7 +194,7 @@ fn notes(header: &mut Header, platform: &Platform, traced: &TracedIntervals, ora
     header.notes.extend(traced.notes.iter().cloned());
 }
 
-/// What the trace does not say of its tick.
+/// A note about the tick events that the trace lacks; `None` if it has them.
 fn of_unsaid(traced: &TracedIntervals) -> Option<String> {
     let unsaid = traced
         .all()
@@ -286,7 +286,7 @@ fn counted(usage: &idle::Usage) -> [(metrics::Metric, f64); 4] {
     ]
 }
 
-/// What became of the power domains.
+/// Adds the states and times of the power domains.
 fn domains(
     recording: &mut Recording,
     platform: &Platform,

@@ -9,9 +9,9 @@ use proptest::prelude::*;
 use sleeps::Waker;
 
 proptest! {
-    /// Where a limit holds, no governor enters a state that takes longer to leave, nor one that is
-    /// switched off; where it does not, the limit changes nothing. WFI stays: kernels enter it
-    /// where nothing else is allowed, even if it is switched off.
+    /// Under a limit no governor enters a state that takes longer to leave than the limit says, nor
+    /// one that is switched off. CPUs without the limit choose as before. WFI stays: kernels enter
+    /// it if no other state is allowed, even if it is switched off.
     #[test]
     fn no_governor_passes_a_limit(
         limit_us in 0_u64..3000,
