@@ -17,7 +17,8 @@
 //! | `asked.rs` | what several of the experiments are told alike |
 //! | `idle_replay.rs`, `row.rs`, `results.rs`, `lanes.rs` | `idle-replay`, its rows and its timeline |
 //! | `clocks.rs` | clocks of this machine |
-//! | `reads.rs` | how long reads of a clock and divisions take |
+//! | `reads.rs` | how long reads of a clock, looks at a record and divisions take |
+//! | `read_sections.rs` | a record that several guards guard |
 //! | `published_reads.rs` | reads that take as long as published ones |
 //! | `idle_clock.rs` | `idle-clock` |
 #![deny(unsafe_code)]
@@ -35,6 +36,7 @@ pub mod oracle;
 pub mod platform;
 pub mod power_domains;
 pub mod published_reads;
+pub mod read_sections;
 pub mod reads;
 pub mod replay;
 mod results;

@@ -15,6 +15,8 @@ use serde::Serialize;
 pub struct Clocks<'r> {
     /// Reads of each clock, by number of threads.
     pub clocks: Vec<Clock<'r>>,
+    /// Looks at a record, by what guards it and by number of threads.
+    pub read_sections: Vec<Clock<'r>>,
     /// Divisions, by what the compiler knows of the divisor.
     pub divisions: Vec<Division<'r>>,
     /// The choices that change with another clock or division, by governor.
@@ -202,7 +204,17 @@ pub fn read<'r>(run: &Run<'r>) -> Result<Clocks<'r>, FactsError> {
     let recording = run.recording;
     let facts: facts::Clocks = recording.header.facts()?;
     let is_virtual = facts.virtual_machine.is_some();
-    let clocks = times(recording, "clock-read", metrics::CLOCK_READ).into_iter();
+    let of_threads = |case, metric| {
+        let of = |(name, mode, times): (_, &'r str, _)| Clock {
+            name,
+            threads: mode.split(" ").next().and_then(|count| count.parse().ok()),
+            virtual_machine: is_virtual,
+            times,
+            mode,
+        };
+        times(recording, case, metric).into_iter().map(of)
+    };
+    let clocks: Vec<_> = of_threads("clock-read", metrics::CLOCK_READ).collect();
     let divisions = times(recording, "division", metrics::DIVISION).into_iter();
     // Two reads are saved on each sleep, each by what the second published clock takes less than
     // the first.
@@ -217,24 +229,15 @@ pub fn read<'r>(run: &Run<'r>) -> Result<Clocks<'r>, FactsError> {
         }
         _ => None,
     };
-    let apart = |(_, _, times): &(&str, &str, Statistics)| {
-        let [low, middle, high] = times.quartiles()?;
+    let apart = |clock: &Clock<'_>| {
+        let [low, middle, high] = clock.times.quartiles()?;
         Some((high - low) / middle.max(f64::MIN_POSITIVE))
     };
-    let clocks: Vec<_> = clocks.collect();
     Ok(Clocks {
         reference: run.published.clocks.as_ref(),
         steadiness: Steadiness::new(clocks.iter().map(apart), []),
-        clocks: clocks
-            .into_iter()
-            .map(|(name, mode, times)| Clock {
-                name,
-                threads: mode.parse().ok(),
-                virtual_machine: is_virtual,
-                times,
-                mode,
-            })
-            .collect(),
+        clocks,
+        read_sections: of_threads("read-section", metrics::READ_SECTION).collect(),
         divisions: divisions
             .map(|(name, mode, times)| Division {
                 name,
