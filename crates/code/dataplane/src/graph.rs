@@ -394,6 +394,11 @@ impl Graph {
         self.inputs.iter().all(|slot| slot.input.is_done())
     }
 
+    /// True if packets of an input come whoever takes them.
+    pub fn is_paced(&self) -> bool {
+        self.inputs.iter().any(|slot| slot.input.is_paced())
+    }
+
     /// The counters of nodes, inputs first, then in the order of the packets' way.
     pub fn runtime(&self) -> Vec<RuntimeRow> {
         let inputs = self.inputs.iter().map(|slot| RuntimeRow {

@@ -123,6 +123,75 @@ impl Input for Generator {
     }
 }
 
+/// The arrival of packets at a device that nobody waits for.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Arrivals {
+    /// Packets a second, at least 1.
+    pub rate: u64,
+    /// Packets that the device holds; it loses one that comes when so many wait.
+    pub ring: u64,
+}
+
+/// An input whose packets come at a rate of their own: a poll takes those that wait.
+pub struct Paced<I> {
+    input: I,
+    arrivals: Arrivals,
+    /// The counter at the first poll.
+    began: Option<u64>,
+    /// Packets that were taken or lost.
+    gone: u64,
+}
+
+impl<I> Paced<I> {
+    /// The first packet comes after the first poll.
+    pub const fn new(input: I, arrivals: Arrivals) -> Self {
+        Self {
+            input,
+            arrivals,
+            began: None,
+            gone: 0,
+        }
+    }
+
+    /// Packets that wait at a reading of a counter that counts `hz` ticks a second.
+    fn waiting(&mut self, now: u64, hz: u64) -> u64 {
+        let ticks = now.wrapping_sub(*self.began.get_or_insert(now));
+        let arrived =
+            (u128::from(ticks) * u128::from(self.arrivals.rate) / u128::from(hz.max(1))) as u64;
+        self.gone = self.gone.max(arrived.saturating_sub(self.arrivals.ring));
+        arrived - self.gone
+    }
+}
+
+impl<I: Input> Input for Paced<I> {
+    fn name(&self) -> &str {
+        self.input.name()
+    }
+
+    fn interface(&self) -> u16 {
+        self.input.interface()
+    }
+
+    fn poll(&mut self, plane: &mut Plane, frame: &mut Frame) {
+        let most = plane.settings.frame_size;
+        let waiting = self.waiting(machine::ticks(), machine::counter_hz()) as usize;
+        if waiting > 0 {
+            plane.settings.frame_size = most.min(waiting);
+            self.input.poll(plane, frame);
+            plane.settings.frame_size = most;
+            self.gone += frame.len as u64;
+        }
+    }
+
+    fn is_done(&self) -> bool {
+        self.input.is_done()
+    }
+
+    fn is_paced(&self) -> bool {
+        true
+    }
+}
+
 /// A list of packets of any length, from a capture file or a test.
 pub struct Packets {
     interface: u16,
@@ -200,5 +269,24 @@ impl Input for Packets {
 
     fn is_done(&self) -> bool {
         self.left() == 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packets_wait_until_they_are_taken_or_the_ring_is_full() {
+        let arrivals = Arrivals {
+            rate: 1000,
+            ring: 100,
+        };
+        let mut paced = Paced::new((), arrivals);
+        assert_eq!(paced.waiting(7, 1_000_000), 0);
+        assert_eq!(paced.waiting(10_007, 1_000_000), 10);
+        paced.gone += 4;
+        assert_eq!(paced.waiting(10_007, 1_000_000), 6);
+        assert_eq!(paced.waiting(1_000_007, 1_000_000), 100);
     }
 }

@@ -91,6 +91,11 @@ pub trait Input: Send {
     fn is_done(&self) -> bool {
         false
     }
+
+    /// True if packets come at a rate of their own, whoever takes them.
+    fn is_paced(&self) -> bool {
+        false
+    }
 }
 
 impl Input for Box<dyn Input> {
@@ -108,5 +113,9 @@ impl Input for Box<dyn Input> {
 
     fn is_done(&self) -> bool {
         (**self).is_done()
+    }
+
+    fn is_paced(&self) -> bool {
+        (**self).is_paced()
     }
 }

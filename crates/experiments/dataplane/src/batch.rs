@@ -266,13 +266,16 @@ impl ModelStudy {
             });
             let work =
                 of.map(|count| count * costs.work / counted.single_loop.max(f64::MIN_POSITIVE));
+            let times = frame_path::times(parameters, path, work);
+            let per_tick = self.platform.cycles_per_tick();
+            let series = recording.series(variant, "waits", "");
+            for (node, kind, cycles) in times.waits {
+                let (at, ticks) = ([node.name(), kind.name()], cycles / per_tick);
+                recording.add_part(series, 0, metrics::CLOCKS_PER_PACKET, at, ticks);
+            }
             let series = recording.series(variant, "nodes", "");
-            for (node, cycles) in Node::ALL
-                .into_iter()
-                .zip(frame_path::cycles(parameters, path, work))
-                .skip(1)
-            {
-                let ticks = cycles / self.platform.cycles_per_tick();
+            for (node, cycles) in Node::ALL.into_iter().zip(times.cycles).skip(1) {
+                let ticks = cycles / per_tick;
                 for (metric, value) in [
                     (metrics::PASSAGE, of[node as usize]),
                     (metrics::CLOCKS_PER_PACKET, ticks),

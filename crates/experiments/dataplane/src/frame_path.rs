@@ -86,6 +86,9 @@ pub enum Kind {
     Metadata,
     /// The packet's first line.
     Data,
+    /// The region of memory that buffers lie in, from which their physical addresses follow: one
+    /// line for all packets (slide "Types of Data Accesses").
+    Region,
 }
 
 impl Kind {
@@ -96,6 +99,7 @@ impl Kind {
             Self::Index => "index",
             Self::Metadata => "metadata",
             Self::Data => "data",
+            Self::Region => "region",
         }
     }
 }
@@ -131,6 +135,7 @@ pub struct Found {
 const RECEIVE_RING: u64 = 1 << 40;
 const TRANSMIT_RING: u64 = 2 << 40;
 const VECTORS: u64 = 3 << 40;
+const REGION: u64 = 4 << 40;
 /// Bytes from one node's vector of indices to the next: the largest frame's and a line.
 const VECTOR: u64 = FRAME_MAX as u64 * INDEX + core_model::LINE;
 
@@ -148,6 +153,7 @@ impl FramePath {
             (Kind::Index, _) => VECTORS + (node as u64).saturating_sub(1) * VECTOR + row * INDEX,
             (Kind::Metadata, _) => buffer * self.buffer_bytes,
             (Kind::Data, _) => buffer * self.buffer_bytes + core_model::LINE,
+            (Kind::Region, _) => REGION,
         }
     }
 
@@ -228,11 +234,21 @@ pub fn run(hardware: Parameters, path: FramePath) -> Vec<Found> {
         .collect()
 }
 
-/// Cycles per packet of each node but the first, which waits for a device. Nodes are loops over two
-/// packets that prefetch one iteration ahead, as on the slides; what they write is not waited for.
-pub fn cycles(parameters: Parameters, path: FramePath, work: Work) -> Work {
+/// The times of nodes.
+pub struct Times {
+    /// Cycles per packet of each node but the first, which waits for a device.
+    pub cycles: Work,
+    /// Cycles per packet among them that a node waits for a kind of data; for the first node, which
+    /// overlaps nothing here, at most.
+    pub waits: Vec<(Node, Kind, f64)>,
+}
+
+/// The times of nodes: loops over two packets that prefetch one iteration ahead, as on the slides;
+/// what they write is not waited for.
+pub fn times(parameters: Parameters, path: FramePath, work: Work) -> Times {
     let mut core = Core::new(parameters, 1);
     let mut cycles = [0.0; Node::ALL.len()];
+    let packets_of_all = (path.frames * path.frame_size) as f64;
     path.go(&mut core, |core, node, packets, counts| {
         if node == Node::Receive {
             return packets
@@ -260,15 +276,33 @@ pub fn cycles(parameters: Parameters, path: FramePath, work: Work) -> Work {
                         _ => known = core.load_after(at(*kind, packet), site(node, *kind), known),
                     }
                 }
+                if node == Node::Transmit {
+                    core.load(REGION, site(node, Kind::Region));
+                }
             }
             pair.iter().for_each(|_| core.work(work[node as usize]));
         }
         core.drain();
         if counts {
-            cycles[node as usize] += (core.now() - begin) / (path.frames * path.frame_size) as f64;
+            cycles[node as usize] += (core.now() - begin) / packets_of_all;
         }
     });
-    cycles
+    let waits = Node::ALL.into_iter().flat_map(|node| {
+        let region = (node == Node::Transmit).then_some(Kind::Region);
+        let kinds = node.touches().iter().copied().chain(region);
+        kinds.map(move |kind| (node, kind))
+    });
+    let cycles_of = |(node, kind)| {
+        (
+            node,
+            kind,
+            core.stalls(site(node, kind)).cycles() / packets_of_all,
+        )
+    };
+    Times {
+        waits: waits.map(cycles_of).collect(),
+        cycles,
+    }
 }
 
 #[cfg(test)]
@@ -371,7 +405,19 @@ mod tests {
     #[test]
     fn a_node_takes_its_work_and_what_it_waits_for_beside() {
         let work = [0.0, 60.0, 60.0, 60.0, 60.0, 60.0];
-        let cycles = cycles(A72, PATH, work);
+        let Times { cycles, waits } = times(A72, PATH, work);
+        let waits_for = |node, kind| {
+            waits
+                .iter()
+                .find(|(of, what, _)| *of == node && *what == kind)
+                .unwrap()
+                .2
+        };
+        assert!(waits_for(Node::EthernetInput, Kind::Data) > 0.0);
+        assert!(
+            waits_for(Node::Transmit, Kind::Region) < 1.0,
+            "its line is in L1"
+        );
         assert_eq!(cycles[0], 0.0, "receive waits for a device");
         assert!(
             cycles[1] > cycles[2] && cycles[2] > 60.0,

@@ -3,7 +3,7 @@
 use dataplane::buffers::Reuse;
 use dataplane::fib::Prefix;
 use dataplane::graph::{Balance, ErrorRow, Graph, Input, Reason, Report, RuntimeRow};
-use dataplane::inputs::{Generator, Packets, udp_packet};
+use dataplane::inputs::{Arrivals, Generator, Paced, Packets, udp_packet};
 use dataplane::machine;
 use dataplane::nodes::{Device, Discard};
 use dataplane::plane::{Mac, Mode, Plane, Settings};
@@ -58,6 +58,8 @@ pub struct Load {
     pub outputs: u16,
     /// Flows: destinations in turn, spread over the routes.
     pub flows: u32,
+    /// The device of each worker; `None` where packets are there whenever they are asked for.
+    pub arrivals: Option<Arrivals>,
 }
 
 impl Load {
@@ -71,6 +73,17 @@ impl Load {
             routes: 1000,
             outputs: 1,
             flows: 1,
+            arrivals: None,
+        }
+    }
+}
+
+impl Load {
+    /// The input, whose packets come as the load says.
+    pub fn paced(&self, input: Box<dyn Input>) -> Box<dyn Input> {
+        match self.arrivals {
+            Some(arrivals) => Box::new(Paced::new(input, arrivals)),
+            None => input,
         }
     }
 }
@@ -101,7 +114,7 @@ pub fn destination(flow: u32, routes: u32) -> Ipv4Addr {
 pub fn graphs(load: Load, workers: usize) -> Vec<Graph> {
     planes(load, workers)
         .into_iter()
-        .map(|plane| with_input(plane, generator(load)))
+        .map(|plane| with_input(plane, load, Box::new(generator(load))))
         .collect()
 }
 
@@ -185,10 +198,10 @@ pub fn devices(plane: &Plane) -> Vec<Box<dyn Device>> {
 }
 
 /// The graph over a plane; what it sends is taken and forgotten.
-fn with_input(plane: Plane, input: impl Input + 'static) -> Graph {
+fn with_input(plane: Plane, load: Load, input: Box<dyn Input>) -> Graph {
     let devices = devices(&plane);
     let (mut graph, first) = build(plane, devices);
-    graph.add_input(input, first);
+    graph.add_input(load.paced(input), first);
     graph
 }
 
@@ -209,7 +222,8 @@ pub fn of_captured(load: Load, packets: Vec<Vec<u8>>) -> Graph {
             our_mac(number)
         }
     });
-    with_input(plane, Packets::new(INSIDE, CAPTURED, packets).again())
+    let packets = Packets::new(INSIDE, CAPTURED, packets).again();
+    with_input(plane, load, Box::new(packets))
 }
 
 /// One window of load.
@@ -305,36 +319,47 @@ pub struct EventCounts {
 /// Rounds of which the first is timed: few enough that the timing does not show.
 const ROUNDS: usize = 64;
 
-/// Runs a graph at full load for some time. Rounds' lengths in ticks are put in the histogram.
-/// Slices in which something else had the processor count for nothing, if there are others.
+/// Runs a graph for some time. Rounds' lengths in ticks are put in the histogram. Slices in which
+/// something else had the processor count for nothing, if there are others; where packets come
+/// whoever takes them, all is one slice.
 fn until(graph: &mut Graph, length: Duration, rounds: &mut Histogram<u64>) -> Share {
     let start = Instant::now();
     let mut slices = Slices::default();
     let mut share = Share::default();
     while start.elapsed() < length {
-        // Nodes' counters, too, are those of slices that count.
-        let before = graph.counters();
-        let (first, slice) = slices.take(|| {
-            graph.set_counters(&before);
-            let (began, from) = (Instant::now(), machine::ticks());
-            let mut packets = graph.run_once() as u64;
-            let first = machine::ticks() - from;
-            packets += (1..ROUNDS).map(|_| graph.run_once() as u64).sum::<u64>();
-            (
-                first,
-                Share {
-                    seconds: began.elapsed().as_secs_f64(),
-                    ticks: machine::ticks() - from,
-                    packets,
-                },
-            )
-        });
+        let (first, slice) = if graph.is_paced() {
+            slice(graph, length)
+        } else {
+            // Nodes' counters, too, are those of slices that count.
+            let before = graph.counters();
+            slices.take(|| {
+                graph.set_counters(&before);
+                slice(graph, Duration::ZERO)
+            })
+        };
         rounds.saturating_record(first);
         share.seconds += slice.seconds;
         share.ticks += slice.ticks;
         share.packets += slice.packets;
     }
     share
+}
+
+/// Some rounds, for some time at least, and the ticks of the first.
+fn slice(graph: &mut Graph, length: Duration) -> (u64, Share) {
+    let (began, from) = (Instant::now(), machine::ticks());
+    let mut packets = graph.run_once() as u64;
+    let first = machine::ticks() - from;
+    packets += (1..ROUNDS).map(|_| graph.run_once() as u64).sum::<u64>();
+    while began.elapsed() < length {
+        packets += graph.run_once() as u64;
+    }
+    let share = Share {
+        seconds: began.elapsed().as_secs_f64(),
+        ticks: machine::ticks() - from,
+        packets,
+    };
+    (first, share)
 }
 
 /// Runs graphs at full load for one more window in which events are counted: it is apart from those

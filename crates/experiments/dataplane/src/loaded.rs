@@ -8,6 +8,7 @@ use crate::own_graph;
 use crate::{FRAME_SIZE, host_header, results};
 use dataplane::buffers::Reuse;
 use dataplane::graph::Graph;
+use dataplane::inputs::Arrivals;
 use dataplane::pcap;
 use dataplane::plane::Settings;
 use dataplane::walk::{Shape, Strides};
@@ -137,6 +138,20 @@ const WORKERS: Or<Number<usize>> = Number::new(
 )
 .or(1);
 
+const RATE: Number = Number::new(
+    "rate",
+    1..=1_000_000_000,
+    "Packets a second that come to each worker's device, whoever takes them [default: as many as the graph can take].",
+)
+.unit("packets/s");
+
+const RING: Or<Number> = Number::new(
+    "ring",
+    1..=1 << 20,
+    "Packets that the device holds until the graph takes them; more are lost. It means something with --rate.",
+)
+.or(1024);
+
 const RECEIVE: InputFile = InputFile::new(
     "receive",
     "Take the packets of a capture file (pcap) again and again, in place of generated ones.",
@@ -200,6 +215,8 @@ static ABOUT: About = About {
         &FLOWS,
         &NO_CHECKSUM,
         &WORKERS,
+        &RATE,
+        &RING,
         &RECEIVE,
         &TRACE,
         &COUNTERS,
@@ -213,6 +230,10 @@ static ABOUT: About = About {
         Example {
             arguments: "--graph ip4-route --frame-size 64 --loop single",
             about: "",
+        },
+        Example {
+            arguments: "--graph ip4-route --rate 1000000",
+            about: "vectors per call at a device's rate",
         },
         Example {
             arguments: "--graph ip4-route --receive capture.pcap",
@@ -377,6 +398,8 @@ fn facts_of(load: &Load, shape: Shape, strides: Strides) -> facts::GraphLoad {
         .to_owned(),
         outputs: load.outputs as u64,
         flows: load.flows.into(),
+        rate: load.arrivals.map_or(0, |of| of.rate),
+        ring: load.arrivals.map_or(0, |of| of.ring),
         checksum: load.settings.verify_checksum,
         driver: MEMORY.to_owned(),
         ..facts::GraphLoad::default()
@@ -406,6 +429,10 @@ fn load_of(settings: &experiment::Settings, graph: &GraphAsked) -> Load {
         routes: settings.get(ROUTES),
         outputs: settings.get(OUTPUTS),
         flows: settings.get(FLOWS),
+        arrivals: settings.get(RATE).map(|rate| Arrivals {
+            rate,
+            ring: settings.get(RING),
+        }),
     }
 }
 

@@ -16,6 +16,9 @@ const FOOTPRINT: &str = "footprint";
 /// The case of the times of nodes.
 const NODES: &str = "nodes";
 
+/// The case of the times that nodes wait for a line.
+const WAITS: &str = "waits";
+
 /// The variant that has the sizes of the caches.
 const CACHES: &str = "caches";
 
@@ -53,9 +56,22 @@ pub struct Prediction<'r> {
     pub nodes: &'r str,
     /// The nodes, in the order in which packets meet them.
     pub times: Vec<NodeTime<'r>>,
+    /// The lines that nodes wait for.
+    pub waits: Vec<Wait<'r>>,
     /// Root mean squares of the relative errors in percent: of the prediction, and of times in
     /// proportion to instructions.
     pub rms_percent: [f64; 2],
+}
+
+/// The wait of a node for a kind of data, as the modelled core has it.
+#[derive(Serialize, JsonSchema)]
+pub struct Wait<'r> {
+    /// The node's name.
+    pub node: &'r str,
+    /// The kind of data, such as `metadata`.
+    pub kind: &'r str,
+    /// Nanoseconds per packet.
+    pub ns: f64,
 }
 
 /// The time of a node.
@@ -235,9 +251,17 @@ fn predicted<'r>(
                 .collect_vec();
             stats::rms(&errors).unwrap_or(0.0)
         });
+        let is_wait =
+            |row: &&Row<'r>| row.is_of(WAITS, metrics::CLOCKS_PER_PACKET) && row.variant == variant;
+        let wait = |row: &Row<'r>| Wait {
+            node: row.subject,
+            kind: row.role,
+            ns: row.value * tick_ns(recording),
+        };
         Prediction {
             nodes: variant,
             times,
+            waits: rows.iter().filter(is_wait).map(wait).collect(),
             rms_percent,
         }
     };

@@ -215,6 +215,7 @@ impl Worker {
             )),
             Packets::Capture(path) => Box::new(capture(path)?),
         };
+        let input = plan.load.paced(input);
         match plan.private_bytes {
             0 => graph.add_input(input, first),
             bytes => graph.add_input(ClearedInput(input, bytes), first),

@@ -24,6 +24,13 @@ pub struct GraphLoad {
     pub outputs: u64,
     /// Flows that packets belong to.
     pub flows: u64,
+    /// Packets a second that come to each worker; 0 where they are there whenever they are asked
+    /// for.
+    #[serde(default)]
+    pub rate: u64,
+    /// Packets that wait for a worker at most; 0 where they do not wait.
+    #[serde(default)]
+    pub ring: u64,
     /// Threads.
     pub workers: u64,
     /// True if header checksums are verified.

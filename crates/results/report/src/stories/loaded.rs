@@ -67,7 +67,11 @@ fn picture(loaded: &LoadedGraph<'_>) -> Picture {
         rest -= value;
         parts.extend((value > 0.0).then(|| (node.name.to_owned(), Figure::new(value))));
     }
-    parts.extend((rest > 0.0).then(|| ("between nodes".to_owned(), Figure::new(rest))));
+    let between = match loaded.facts.rate {
+        0 => "between nodes",
+        _ => "waiting for packets",
+    };
+    parts.extend((rest > 0.0).then(|| (between.to_owned(), Figure::new(rest))));
     let name = loaded.graph.clone();
     let note = "Of a packet that comes in, in the median window: a node's part counts the packets that met it.";
     Picture::new(

@@ -47,6 +47,19 @@ impl Story for WorkingSet<'_> {
         told.table(table(&self.pools).titled("By buffers that go around, and their stride"));
         for of in &self.predicted {
             told.table(times(of, self.source));
+            let waits = Table::with_rows(&of.waits)
+                .words("node", |wait| wait.node)
+                .words("data", |wait| wait.kind)
+                .numbers("waits, ns", |wait| fixed(wait.ns, 2))
+                .done();
+            told.table(
+                waits
+                    .titled(format!(
+                        "Waits per packet for a line, nodes {}",
+                        written(of)
+                    ))
+                    .noted("By the modelled core. What receive waits is an upper bound: nothing overlaps there."),
+            );
         }
     }
 }

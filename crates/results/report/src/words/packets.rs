@@ -18,6 +18,7 @@ pub fn loaded(loaded: &LoadedGraph<'_>) -> String {
     };
     let share = |packets: u64| figure(100.0 * packets as f64 / loaded.received.max(1) as f64);
     let rest = match loaded.lost {
+        0 if loaded.facts.rate > 0 => String::new(),
         0 => ", all that come in".to_owned(),
         lost => format!(
             " of {} that come in: {} % of the packets are dropped, {} % punted",
@@ -26,6 +27,18 @@ pub fn loaded(loaded: &LoadedGraph<'_>) -> String {
             share(loaded.punted)
         ),
     };
+    if loaded.facts.rate > 0 {
+        let offered = (loaded.facts.rate * loaded.facts.workers) as f64 / 1e6;
+        return format!(
+            "{} sends {} Mpps{rest}. The device offers {} Mpps, and the graph takes {} % of them, {} packets per call of {} at most.",
+            loaded.graph,
+            clocks::spread(rate, 1.0, 2),
+            figure(offered),
+            figure((100.0 * loaded.received_mpps / offered).min(100.0)),
+            figure(loaded.nodes.vectors_per_call()),
+            loaded.frame_size
+        );
+    }
     let (factor, unit) = (loaded.ticks.factor(), clocks::unit(&loaded.ticks));
     let dearest = loaded
         .nodes
