@@ -392,7 +392,7 @@ fn the_user_interface_is_judged() {
     ]);
     let text = String::from_utf8(text.stdout).unwrap();
     for said in [
-        "The p95 of render is ",
+        "The modelled p95 of render is ",
         "takes the least energy",
         "the integral",
     ] {

@@ -263,7 +263,7 @@ fn choices(clocks: &Clocks<'_>) -> Option<String> {
             first.with, first.governor
         ),
         None if first.changed_choices == 0.0 => {
-            format!("No choice changes with another clock, in {of} replays.")
+            format!("No choice changes with another clock, in {of} replays with published reads.")
         }
         None if most.is_all() => {
             let within = within(clocks.changes.iter().map(|of| of.changed_choices), "");

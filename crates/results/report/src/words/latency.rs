@@ -85,11 +85,16 @@ pub fn answer(findings: &Findings<'_>, cases: &[Case<'_>]) -> Vec<String> {
     };
     let with = borrowed(findings, release);
     let mut told = vec![format!(
-        "The slowest {} takes {} us{with} ({}){also}.",
+        "The slowest {} {} {} us{with} ({}){also}.",
         if first.facts.metric == LATENCY.name {
             "call"
         } else {
             "power-down"
+        },
+        if findings.is_simulated() {
+            "is predicted to take"
+        } else {
+            "takes"
         },
         three(first.facts.longest),
         first.name(),

@@ -121,7 +121,7 @@ fn the_latency_that_is_told_is_that_of_the_run() {
     let folder = tempfile::tempdir().unwrap();
     holds(14, "run placement", 12, tasks(), |tasks| {
         let (json, told) = run(folder.path(), &tasks, &NAMES, "all-big,hmp,even");
-        if !told.contains("The p95 of ") {
+        if !told.contains("The modelled p95 of ") {
             return Ok(());
         }
         let task = json["task"].as_str().unwrap();
@@ -134,7 +134,7 @@ fn the_latency_that_is_told_is_that_of_the_run() {
         let least = p95.fold(f64::INFINITY, f64::min);
         prop_assert!(
             is_printed(
-                first_number(&told, &format!("The p95 of {task} is ")),
+                first_number(&told, &format!("The modelled p95 of {task} is ")),
                 least
             ),
             "{least}: {told}"
