@@ -1,9 +1,10 @@
 //! Documents that speak of the code agree with it.
 
 use crate::common::{root, stopwatt};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
 /// Every Rust file of this repository but those of benches.
 fn sources() -> Vec<String> {
@@ -145,18 +146,84 @@ fn the_code_in_architecture_stands_in_the_files_that_it_names() {
     }
 }
 
+/// The documents, decisions aside.
+fn pages() -> Vec<PathBuf> {
+    let named = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"].map(|name| root().join(name));
+    let of_docs = fs::read_dir(root().join("docs")).unwrap();
+    let is_page = |page: &PathBuf| page.extension().is_some_and(|ending| ending == "md");
+    let of_docs = of_docs.map(|entry| entry.unwrap().path()).filter(is_page);
+    named.into_iter().chain(of_docs).collect()
+}
+
+/// The folders of the packages, by name.
+fn packages() -> BTreeMap<String, PathBuf> {
+    let metadata = Command::new(env!("CARGO"))
+        .args([
+            "metadata",
+            "--no-deps",
+            "--offline",
+            "--format-version",
+            "1",
+        ])
+        .current_dir(root())
+        .output()
+        .unwrap();
+    let metadata: serde_json::Value = serde_json::from_slice(&metadata.stdout).unwrap();
+    let folder = |package: &serde_json::Value| {
+        let manifest = Path::new(package["manifest_path"].as_str().unwrap());
+        let name = package["name"].as_str().unwrap().to_owned();
+        (name, manifest.parent().unwrap().to_owned())
+    };
+    metadata["packages"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(folder)
+        .collect()
+}
+
+#[test]
+fn every_package_test_and_example_that_a_document_runs_is_there() {
+    let (packages, mut seen) = (packages(), 0);
+    for page in pages() {
+        let text = fs::read_to_string(&page).unwrap().replace('`', " \u{0} ");
+        let mut words = text.split_whitespace().filter(|word| *word != "\\");
+        let mut named = Vec::new();
+        while let Some(word) = words.next() {
+            let folder = match word {
+                "cargo" | "\u{0}" => {
+                    named.clear();
+                    continue;
+                }
+                "-p" => {
+                    let name = words.next().unwrap();
+                    let package = packages.get(name);
+                    let is_known = package.is_some() || name.len() < 3;
+                    assert!(is_known, "{}: -p {name}", page.display());
+                    named.extend(package);
+                    continue;
+                }
+                "--test" => "tests",
+                "--example" => "examples",
+                "--bench" => "benches",
+                _ => continue,
+            };
+            let Some(name) = words.next().filter(|_| !named.is_empty()) else {
+                continue;
+            };
+            let is_there = named.iter().any(|package| {
+                let of = package.join(folder);
+                of.join(format!("{name}.rs")).exists() || of.join(name).exists()
+            });
+            assert!(is_there, "{}: {word} {name}", page.display());
+            seen += 1;
+        }
+    }
+    assert!(seen > 5, "{seen}");
+}
+
 #[test]
 fn every_file_that_a_document_names_by_its_path_is_there() {
-    let mut pages = vec![
-        root().join("README.md"),
-        root().join("ARCHITECTURE.md"),
-        root().join("CONTRIBUTING.md"),
-    ];
-    pages.extend(
-        fs::read_dir(root().join("docs"))
-            .unwrap()
-            .map(|entry| entry.unwrap().path()),
-    );
     let starts = [
         "crates/",
         "explorer/",
@@ -166,11 +233,8 @@ fn every_file_that_a_document_names_by_its_path_is_there() {
         "bench/",
         "python/",
     ];
-    for page in pages
-        .iter()
-        .filter(|page| page.extension().is_some_and(|ending| ending == "md"))
-    {
-        let text = fs::read_to_string(page).unwrap();
+    for page in pages() {
+        let text = fs::read_to_string(&page).unwrap();
         for path in text
             .split('`')
             .filter(|part| starts.iter().any(|start| part.starts_with(start)))

@@ -119,7 +119,10 @@ fn latency(placement: &Placement<'_>) -> Option<String> {
         0 => String::new(),
         _ => format!(" with {}, the lowest", listed(lowest)),
     };
-    Some(format!("The modelled p95 of {} is {ms} ms{with}.", placement.task?))
+    Some(format!(
+        "The modelled p95 of {} is {ms} ms{with}.",
+        placement.task?
+    ))
 }
 
 /// The policies with least energy of those that are nearly as fast; where latency is alike these
