@@ -161,4 +161,4 @@ fn calls<'r>(
 }
 
 /// The builds that are published.
-pub const BUILDS: [&str; 2] = ["plain", "instrumented"];
+pub const BUILDS: [&str; 3] = ["plain", "instrumented", "debug"];

@@ -75,10 +75,10 @@ impl CallReference {
                 );
                 return Err(document.wrong(row.span(), message, format!("add it to {CALLS}.toml")));
             }
-            if !matches!(figure.build.as_str(), "plain" | "instrumented")
+            if !matches!(figure.build.as_str(), "plain" | "instrumented" | "debug")
                 || figure.low > figure.high
             {
-                let help = "build should be plain or instrumented, low at most high";
+                let help = "build should be plain, instrumented or debug, low at most high";
                 return Err(document.wrong(row.span(), "no range of a build", help));
             }
             Ok(row.into_inner())

@@ -24,7 +24,7 @@ impl Story for Calls<'_> {
             table = table.numbers(*build, |call| words::counted(call, build));
         }
         for Implementation { name, .. } in implementations {
-            for (build, short) in BUILDS.into_iter().zip(["plain", "instr."]) {
+            for (build, short) in BUILDS.into_iter().zip(["plain", "instr.", "debug"]) {
                 let find = |call: &Call<'_>| reference?.find(call.call, name, build);
                 // A column that nobody filled says nothing.
                 if self.calls.iter().any(|call| find(call).is_some()) {
