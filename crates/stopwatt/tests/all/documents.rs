@@ -222,6 +222,55 @@ fn every_package_test_and_example_that_a_document_runs_is_there() {
     assert!(seen > 5, "{seen}");
 }
 
+/// The decimal figures of a text.
+fn figures(text: &str) -> BTreeSet<&str> {
+    text.split(|c: char| !c.is_ascii_digit() && c != '.')
+        .filter(|word| {
+            word.split_once('.')
+                .is_some_and(|(a, b)| !a.is_empty() && !b.is_empty())
+        })
+        .collect()
+}
+
+/// Runs that take minutes or an emulator: `cargo xtask judge site` has what pages show of them.
+const LONG: [&str; 3] = ["--full", "psci-calls", "linux-boot"];
+
+#[test]
+fn the_figures_of_a_table_are_those_that_the_run_named_above_it_prints() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut seen = 0;
+    for page in pages() {
+        let text = fs::read_to_string(&page).unwrap();
+        let blocks: Vec<&str> = text.split("\n\n").collect();
+        for pair in blocks.windows(2).filter(|pair| pair[1].starts_with("| ")) {
+            let above = pair[0].replace('\n', " ");
+            let run = above
+                .split('`')
+                .rfind(|span| span.starts_with("stopwatt run "));
+            let wanted = figures(pair[1]);
+            let is_long = |run: &&str| LONG.iter().any(|long| run.contains(long));
+            let Some(run) = run.filter(|run| !is_long(run) && !wanted.is_empty()) else {
+                continue;
+            };
+            let mut arguments: Vec<&str> = run.split(' ').skip(1).collect();
+            arguments.retain(|word| *word != "--all");
+            let at = folder.path().join("run");
+            arguments.extend(["--all", "--replace", "-o", at.to_str().unwrap()]);
+            let output = stopwatt(&arguments);
+            assert!(output.status.success(), "{}: {run}", page.display());
+            let printed = String::from_utf8(output.stdout).unwrap();
+            let missing: Vec<_> = wanted.difference(&figures(&printed)).cloned().collect();
+            assert!(
+                missing.is_empty(),
+                "{}: {run} prints no {missing:?}",
+                page.display()
+            );
+            seen += 1;
+        }
+    }
+    assert!(seen >= 4, "{seen}");
+}
+
 #[test]
 fn every_file_that_a_document_names_by_its_path_is_there() {
     let starts = [
