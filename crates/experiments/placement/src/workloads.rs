@@ -9,7 +9,7 @@ macro_rules! workloads {
     };
 }
 
-workloads! { "andebench2" "andebench8" "audio" "audio-bbench" "closes" "cyclictest" "sysbench" "ui-render" }
+workloads! { "andebench2" "andebench8" "audio" "audio-bbench" "burst" "closes" "cyclictest" "sysbench" "ui-render" }
 
 /// The text of a workload, by its name.
 pub fn find(name: &str) -> Option<&'static str> {
