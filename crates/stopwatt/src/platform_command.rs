@@ -31,6 +31,9 @@ pub struct FromOptions {
     /// A dump of /sys/kernel/debug/energy_model: its operating points count in place of others.
     #[arg(long, value_name = "DUMP")]
     energy_model: Option<PathBuf>,
+    /// Microwatts of the unit of the dump's powers, where it does not say: 1, or 1000 for milliwatts.
+    #[arg(long, value_name = "UW", requires = "energy_model", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    power_unit: Option<u64>,
     /// File to write, whose name is the platform's; without it, the platform is printed.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -54,7 +57,7 @@ pub fn run(
     }
     let mut board = Board::open(&options.board)?;
     if let Some(dump) = &options.energy_model {
-        board.take_energy_model(dump)?;
+        board.take_energy_model(dump, options.power_unit)?;
     }
     let name = options
         .output

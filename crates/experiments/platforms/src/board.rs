@@ -6,11 +6,13 @@
 //! | `blob.rs` | the nodes of a device tree blob |
 //! | `device_tree.rs` | what a device tree says of the board |
 //! | `source.rs` | a device tree's source, compiled by `cpp` and `dtc` |
-//! | `kernel_files.rs` | the kernel's files of its CPUs, and of its energy model |
+//! | `kernel_files.rs` | the kernel's files of its CPUs |
+//! | `energy_model.rs` | dumps of the kernel's energy model |
 //! | `platform_file.rs` | the platform file; what no board says is in `machine.toml` |
 
 mod blob;
 mod device_tree;
+mod energy_model;
 mod kernel_files;
 mod platform_file;
 mod source;
@@ -48,17 +50,15 @@ impl Board {
         }
     }
 
-    /// Takes operating points from a dump of the kernel's `energy_model`, in place of others.
+    /// Takes operating points from a dump of the kernel's `energy_model`, in place of others. `unit`
+    /// is the microwatts of its powers' unit, where the dump need not say it.
     ///
     /// # Errors
     /// It is no such dump, or it is of other CPUs.
-    pub fn take_energy_model(&mut self, path: &Path) -> Result<(), Error> {
+    pub fn take_energy_model(&mut self, path: &Path, unit: Option<u64>) -> Result<(), Error> {
         let text = source::bytes(path)?;
-        kernel_files::take_energy_model(
-            self,
-            &path.display().to_string(),
-            &String::from_utf8_lossy(&text),
-        )
+        let (file, text) = (path.display().to_string(), String::from_utf8_lossy(&text));
+        energy_model::take(self, &file, &text, unit)
     }
 
     /// The text of a platform file: the machine, and its idle states. It can be read.

@@ -41,7 +41,6 @@ pub fn board(file: &str, blob: &[u8]) -> Result<Board, Error> {
         .assumed
         .push("CPUs have the tree's order; Linux gives number 0 to the one that boots".to_owned());
     let clusters = tree.clusters(&nodes, &mut board.assumed)?;
-    let mut speeds = Vec::new();
     for (number, &at) in nodes.iter().enumerate() {
         // What clocks share is often said of a cluster's first CPU alone.
         let kind = |other: usize| (&clusters[other], tree.text(nodes[other], "compatible"));
@@ -62,35 +61,28 @@ pub fn board(file: &str, blob: &[u8]) -> Result<Board, Error> {
         )?;
         let clocked = ["operating-points-v2", "operating-points", "clock-frequency"].map(who);
         tree.add_points(&mut cpu, clocked, factor)?;
-        let per_khz = tree.number(who("capacity-dmips-mhz"), "capacity-dmips-mhz")?;
-        speeds.extend(
-            per_khz
-                .zip(cpu.points.last())
-                .map(|(per_khz, top)| u64::from(per_khz).saturating_mul(top.0)),
-        );
+        cpu.per_khz = tree.number(who("capacity-dmips-mhz"), "capacity-dmips-mhz")?;
         board.cpus.push(cpu);
     }
-    set_capacities(&mut board, &speeds);
+    board.rate();
+    board.assumed.extend(shared_clocks(&board));
     Ok(board)
 }
 
-/// Gives each CPU its capacity, from the work in a second at its highest clock.
-fn set_capacities(board: &mut Board, speeds: &[u64]) {
-    let most = speeds.iter().max().copied().unwrap_or(0).max(1);
-    if speeds.len() == board.cpus.len() {
-        let capacities = speeds
-            .iter()
-            .map(|speed| Some(speed.saturating_mul(1024) / most));
-        board
-            .cpus
-            .iter_mut()
-            .zip(capacities)
-            .for_each(|(cpu, capacity)| cpu.capacity = capacity);
-    } else {
-        board.assumed.push(
-            "each CPU has capacity 1024, since capacity-dmips-mhz or clocks are missing".to_owned(),
-        );
-    }
+/// A sentence of clusters that have one table of clocks, as one policy of Linux has.
+fn shared_clocks(board: &Board) -> Option<String> {
+    let table = |cpu: &Cpu| {
+        let source = cpu.points_source.split(", with ").next();
+        source.unwrap_or_default().to_owned()
+    };
+    let pairs = board.cpus.iter().tuple_windows();
+    let apart =
+        |(a, b): &(&Cpu, &Cpu)| !a.is_like(b) && table(a) == table(b) && table(a).starts_with('/');
+    let (a, b) = pairs.into_iter().find(apart)?;
+    Some(format!(
+        "CPUs {} and {} have one table of clocks and a clock each: where Linux has one policy for both, they share it",
+        a.number, b.number
+    ))
 }
 
 impl Tree<'_> {
@@ -289,7 +281,9 @@ impl Tree<'_> {
                     .iter()
                     .take(2)
                     .fold(0, |high, low| high << 32 | u64::from(*low));
-                cpu.add(point(hz, self.cells(at, "opp-microvolt")?.first()));
+                let (khz, capacity, power) = point(hz, self.cells(at, "opp-microvolt")?.first());
+                let told = self.cells(at, "opp-microwatt")?.first().copied();
+                cpu.add((khz, capacity, told.map(u64::from).or(power)));
             }
         } else if !pairs.is_empty() {
             cpu.points_source = self.path(old) + ", operating-points";

@@ -1,11 +1,12 @@
-//! The kernel's files of its CPUs, and dumps of its energy model.
+//! The kernel's files of its CPUs.
 
 use super::what::{Board, Cpu, State};
 use document::{Error, printable};
-use import::{cpuidle, ftrace};
+use import::cpuidle;
 use std::path::Path;
 
-fn number(place: &str, text: &str) -> Result<u64, Error> {
+/// The whole number of a file.
+pub fn number(place: &str, text: &str) -> Result<u64, Error> {
     let help = "it should be a whole number from 0";
     text.parse()
         .map_err(|_| Error::new(format!("{place} is `{}`", printable(text)), help))
@@ -25,6 +26,7 @@ pub fn board(file: &str, path: &Path) -> Result<Board, Error> {
     let mut board = Board {
         file: file.to_owned(),
         title: file.to_owned(),
+        is_numbered: true,
         ..Board::default()
     };
     let unsaid = [
@@ -104,85 +106,4 @@ fn idle_states(file: &str, id: u16, states: &[cpuidle::State]) -> Result<Vec<Sta
         });
     }
     Ok(found)
-}
-
-/// The domain of a line of a dump, what follows it in the path, and the content.
-fn energy_line(line: &str) -> Option<[&str; 3]> {
-    let (path, content) = str::trim_matches(line, ['>', ' ', '\t', '\r']).rsplit_once(':')?;
-    let (domain, rest) = path
-        .rsplit_once("energy_model/")
-        .map_or(path, |(_, path)| path)
-        .trim_start_matches("./")
-        .split_once('/')?;
-    ["cpus", "/power", "/performance"]
-        .iter()
-        .any(|end| rest.ends_with(end))
-        .then_some([domain, rest, content])
-}
-
-/// Gives the CPUs of a dump of `energy_model` its operating points. Lines may be quoted in a mail.
-pub fn take_energy_model(board: &mut Board, file: &str, text: &str) -> Result<(), Error> {
-    let all: Vec<[&str; 3]> = text.lines().filter_map(energy_line).collect();
-    let mut taken = false;
-    for [domain, _, listed] in all.iter().filter(|[_, rest, _]| *rest == "cpus") {
-        let mut model = Cpu {
-            points_source: format!("{file}: {domain}"),
-            ..Cpu::default()
-        };
-        let read = |rest: &str| {
-            all.iter()
-                .find(|[of, path, _]| of == domain && *path == rest)
-                .map(|[.., text]| number(&format!("{file}: {domain}/{rest}"), text))
-                .transpose()
-        };
-        for state in all
-            .iter()
-            .filter(|[of, ..]| of == domain)
-            .filter_map(|[_, rest, _]| rest.strip_suffix("/power"))
-        {
-            let khz = number(
-                &format!("{file}: {domain}/{state}"),
-                state.split(':').nth(1).unwrap_or_default(),
-            )?;
-            model.add((
-                khz,
-                read(&format!("{state}/performance"))?,
-                read(&format!("{state}/power"))?,
-            ));
-        }
-        let what = format!(
-            "{file}: {domain}/cpus is `{}`, not CPUs of {}",
-            printable(listed),
-            board.file
-        );
-        let wrong = || {
-            Error::new(
-                &what,
-                "give the dump of this board; `cpus` lists CPUs, such as 0-3",
-            )
-        };
-        for number in ftrace::cpu_list(listed).map_err(|_| wrong())? {
-            let at = board
-                .cpus
-                .iter()
-                .position(|cpu| cpu.number == number)
-                .ok_or_else(wrong)?;
-            board.cpus[at].points.clone_from(&model.points);
-            board.cpus[at]
-                .points_source
-                .clone_from(&model.points_source);
-        }
-        taken |= !model.points.is_empty();
-    }
-    if !taken {
-        let help = "take it by: grep -r . /sys/kernel/debug/energy_model";
-        return Err(Error::new(
-            format!("{file}: no power of CPUs is in it: cpu0/cpus and cpu0/ps:KHZ/power"),
-            help,
-        ));
-    }
-    board
-        .assumed
-        .push("powers of the energy model are microwatts, as from Linux 5.19 on".to_owned());
-    Ok(())
 }

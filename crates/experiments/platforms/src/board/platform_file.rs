@@ -13,8 +13,8 @@ const LENDER: &str = "tc2";
 const MOST_POWER: u64 = 1_000_000;
 
 /// The core of the lender of which a core borrows costs.
-fn lender_of(is_fastest: bool) -> &'static str {
-    if is_fastest {
+fn lender_of(core: &str, is_fastest: bool) -> &'static str {
+    if is_fastest && !is_in_order(core) {
         "cortex-a15"
     } else {
         "cortex-a7"
@@ -55,6 +55,8 @@ pub fn text(board: &Board, name: &str) -> Result<String, Error> {
     let assumed: String = board
         .assumed
         .iter()
+        .cloned()
+        .chain(without_cpuidle(board))
         .map(|it| format!("# Assumed: {it}.\n"))
         .collect();
     let (file, title) = (plain(&board.file), plain(&board.title));
@@ -71,6 +73,22 @@ pub fn text(board: &Board, name: &str) -> Result<String, Error> {
         text += &group(&groups, cluster, unit);
     }
     Ok(text + &power_domains(board) + ASSUMED_MACHINE)
+}
+
+/// A sentence of the CPUs that have no idle state but WFI, where others have one.
+fn without_cpuidle(board: &Board) -> Option<String> {
+    let none = |cpu: &&Cpu| cpu.states.iter().all(|state| state.name == "WFI");
+    let cpus = board
+        .cpus
+        .iter()
+        .filter(none)
+        .map(|cpu| cpu.number)
+        .collect_vec();
+    (!cpus.is_empty()).then(|| {
+        format!(
+            "CPUs {cpus:?} have no idle state but WFI in it, and so Linux has no cpuidle for them"
+        )
+    })
 }
 
 /// The power domains that Linux switches, each with the CPUs below it.
@@ -170,7 +188,10 @@ fn group(groups: &[Vec<&Cpu>], cluster: usize, unit: u64) -> String {
     let (count, source, clocks) = (cpus.len(), plain(&first.source), plain(clocks));
     let (states, points) = (states(groups, first), points(first, top, unit));
     let (l1, assumed) = l1.map_or((32 << 10, "; the L1 is assumed"), |l1| (l1, ""));
-    let (l3, lent) = (cache("l3", l3), lender_of(first.capacity == fastest));
+    let (l3, lent) = (
+        cache("l3", l3),
+        lender_of(&first.core, first.capacity == fastest),
+    );
     format!(
         "\n[[domain]]\nname = \"{name}\"\ncpus = {numbers:?}\nsource = \"{source}\"\n{states}\n\
          [cores.{name}]\nclock = \"{top} kHz\"\nl1_data = \"{l1} B\"\n{own_l2}borrows = \"{lent}\"\nsource = \"{clocks}{assumed}\"\n\n\
@@ -214,26 +235,77 @@ fn states(groups: &[Vec<&Cpu>], cpu: &Cpu) -> String {
     (0..most).map(text).collect()
 }
 
+/// True if a core executes in order, as small ones do.
+fn is_in_order(core: &str) -> bool {
+    const IN_ORDER: [&str; 8] = ["a5", "a7", "a32", "a34", "a35", "a53", "a55", "a510"];
+    core.strip_prefix("cortex-")
+        .is_some_and(|name| IN_ORDER.contains(&name))
+}
+
+/// What a cluster shares takes, as a share of what one of its cores takes, and why. Four cores over
+/// one took 1.9 to 3.1 times at the mains with in-order cores (sbc-bench, Efficiency_Graphing.md),
+/// and 2.9 to 3.9 times with Cortex-A76 (its results 8acvqG and Au3jaA): 2.5 and 3.4 here.
+fn shape(core: &str) -> (f64, &'static str) {
+    if is_in_order(core) {
+        (
+            1.0,
+            "; assumed: what the cluster shares takes as much as a core (0.4 to 2.3 times: sbc-bench measured four cores over one)",
+        )
+    } else {
+        (
+            0.25,
+            "; assumed: what the cluster shares takes a quarter of a core (0 to 0.6: sbc-bench measured four Cortex-A76 over one)",
+        )
+    }
+}
+
+/// The clocks of points that Linux leaves out, from 5.16 on: a faster one takes no more for the same
+/// work.
+pub fn inefficient(cpu: &Cpu) -> Vec<u64> {
+    let mut least = f64::INFINITY;
+    let mut found = Vec::new();
+    for (khz, capacity, power) in cpu.points.iter().rev() {
+        let Some(power) = power else { continue };
+        let cost = *power as f64 / capacity.unwrap_or(*khz).max(1) as f64;
+        if cost >= least {
+            found.push(*khz);
+        }
+        least = least.min(cost);
+    }
+    found
+}
+
 /// The operating points of a CPU: as a comment where a power is not known.
 fn points(cpu: &Cpu, top: u64, unit: u64) -> String {
     let (mut below, mut rows, mut mark) = (0, String::new(), "");
+    let (share, shape) = shape(&cpu.core);
+    let slow = inefficient(cpu);
     for (khz, capacity, power) in &cpu.points {
         let capacity = capacity.unwrap_or(cpu.capacity.unwrap_or(1024).saturating_mul(*khz) / top);
         mark = if power.is_none() { "# " } else { mark };
         // Where capacity does not rise, the slower clock stands for both.
         if capacity > below {
-            let power = power.map_or("?".to_owned(), |power| {
-                (power.saturating_add(unit / 2) / unit).to_string()
-            });
+            let in_units = |times: f64| {
+                power.map_or("?".to_owned(), |power| {
+                    (power as f64 * times / unit as f64).round().to_string()
+                })
+            };
+            let note = if slow.contains(khz) {
+                " # inefficient: a faster point takes less for the same work"
+            } else {
+                ""
+            };
             rows += &format!(
-                "    {{ clock = \"{khz} kHz\", capacity = {capacity}, core_power = {power}, domain_power = 0 }},\n"
+                "    {{ clock = \"{khz} kHz\", capacity = {capacity}, core_power = {}, domain_power = {} }},{note}\n",
+                in_units(1.0),
+                in_units(share)
             );
             below = capacity;
         }
     }
     let rest = match (rows.is_empty(), mark) {
         (true, _) => return "# No operating points are known.".to_owned(),
-        (_, "") => "; assumed: what the cluster shares takes no power",
+        (_, "") => shape,
         _ => "; write powers where the question marks are, and take the `#` away",
     };
     format!(

@@ -11,6 +11,8 @@ pub struct Board {
     pub cpus: Vec<Cpu>,
     /// What no file says, as sentences without their full stop.
     pub assumed: Vec<String>,
+    /// True if the numbers of CPUs are Linux's, where the CPU that boots is 0.
+    pub is_numbered: bool,
 }
 
 /// A CPU.
@@ -26,6 +28,8 @@ pub struct Cpu {
     pub core: String,
     /// Capacity at the highest clock, where the fastest core has 1024.
     pub capacity: Option<u64>,
+    /// What its core does per kHz beside others, where a device tree says it.
+    pub per_khz: Option<u32>,
     /// Operating points by rising clock.
     pub points: Vec<Point>,
     /// The place of their description.
@@ -69,7 +73,7 @@ impl Cpu {
     }
 
     /// True if both can be in a group.
-    fn is_like(&self, other: &Self) -> bool {
+    pub fn is_like(&self, other: &Self) -> bool {
         (&self.cluster, &self.core, self.capacity) == (&other.cluster, &other.core, other.capacity)
             && (&self.points, &self.states, self.l1_and_l3)
                 == (&other.points, &other.states, other.l1_and_l3)
@@ -77,6 +81,32 @@ impl Cpu {
 }
 
 impl Board {
+    /// Gives each CPU of a device tree its capacity, from the work in a second at its highest
+    /// clock, as Linux does (`drivers/base/arch_topology.c`).
+    pub fn rate(&mut self) {
+        self.assumed.retain(|it| !it.contains("capacity"));
+        let per_khz: Option<Vec<u32>> = self.cpus.iter().map(|cpu| cpu.per_khz).collect();
+        let Some(per_khz) = per_khz else {
+            let assumed = "each CPU has capacity 1024, since capacity-dmips-mhz is missing";
+            self.assumed.push(assumed.to_owned());
+            return;
+        };
+        let tops: Option<Vec<u64>> = (self.cpus.iter())
+            .map(|cpu| Some(cpu.points.last()?.0))
+            .collect();
+        if tops.is_none() {
+            let assumed = "capacities are as capacity-dmips-mhz alone, as if all clocks were alike: they are missing";
+            self.assumed.push(assumed.to_owned());
+        }
+        let speed = |at: usize| {
+            u64::from(per_khz[at]).saturating_mul(tops.as_ref().map_or(1, |tops| tops[at]))
+        };
+        let most = (0..per_khz.len()).map(speed).max().unwrap_or(0).max(1);
+        for (at, cpu) in self.cpus.iter_mut().enumerate() {
+            cpu.capacity = Some(speed(at).saturating_mul(1024) / most);
+        }
+    }
+
     /// The CPUs in groups: those of one cluster that are alike.
     pub fn groups(&self) -> Vec<Vec<&Cpu>> {
         let mut groups: Vec<Vec<&Cpu>> = Vec::new();

@@ -373,7 +373,7 @@ fn a_copy_of_the_kernels_files_and_its_energy_model_make_a_platform() {
 
     let dump = folder.path().join("model.txt");
     std::fs::write(&dump, MODEL).unwrap();
-    board.take_energy_model(&dump).unwrap();
+    board.take_energy_model(&dump, None).unwrap();
     let (_, machine, text) = platform(&board);
     let points = |domain: usize| {
         machine.topology.domains[domain]
@@ -399,4 +399,67 @@ fn the_kernels_files_lie_anywhere_below_a_folder() {
     written(&folder.path().join("sys/devices/system/cpu"), &SYSFS);
     let board = Board::open(folder.path()).unwrap();
     assert_eq!((board.cpus.len(), board.cpus[1].capacity), (2, Some(1024)));
+}
+
+/// A dump of two domains; `more` are lines of each state.
+fn dump(state: &str, power: [u64; 2], more: impl Fn(u64) -> String) -> String {
+    let domain = |(at, power): (usize, u64)| {
+        let of = |khz: u64, power: u64| {
+            let path = format!("cpu{at}/{state}:{khz}");
+            format!(
+                "{path}/power:{power}\n{}",
+                more(khz).replace("STATE", &path)
+            )
+        };
+        let states = of(600_000, power / 3) + &of(1_200_000, power);
+        format!("{states}cpu{at}/cpus:{at}\n")
+    };
+    power.into_iter().enumerate().map(domain).collect()
+}
+
+#[test]
+fn the_unit_of_a_dump_follows_from_the_file_or_is_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    written(folder.path(), &SYSFS);
+    let path = folder.path().join("model.txt");
+    let top = |text: String, unit| {
+        let mut board = Board::open(folder.path()).unwrap();
+        std::fs::write(&path, text).unwrap();
+        let taken = board.take_energy_model(&path, unit);
+        taken
+            .map(|()| board.cpus[0].points.last().unwrap().2.unwrap())
+            .map_err(|error| error.to_string())
+    };
+    let none = |_| String::new();
+    let (milli, micro) = ([120, 500], [120_000, 500_000]);
+    assert_eq!(top(dump("cs", milli, none), None), Ok(120_000));
+    assert_eq!(top(dump("ps", milli, none), None), Ok(120_000));
+    assert_eq!(top(dump("ps", micro, none), None), Ok(120_000));
+    let performance = |khz| format!("STATE/performance:{}\n", khz / 3000);
+    assert_eq!(
+        top(dump("ps", [9_000, 30_000], performance), None),
+        Ok(9_000)
+    );
+    // Linux 5.15 to 5.19: cost x frequency = 1000 x power x the highest frequency.
+    let costs = |khz| {
+        format!(
+            "STATE/cost:{}\n",
+            if khz == 600_000 { 6_000_000 } else { 9_000_000 }
+        )
+    };
+    assert_eq!(top(dump("ps", [9_000, 9_000], costs), None), Ok(9_000_000));
+    let asked = dump("ps", [9_000, 9_000], none);
+    assert!(
+        top(asked.clone(), None)
+            .unwrap_err()
+            .contains("microwatts or milliwatts")
+    );
+    assert_eq!(top(asked.clone(), Some(1000)), Ok(9_000_000));
+    assert!(
+        top(asked + "cpu0/flags:0x5\n", None)
+            .unwrap_err()
+            .contains("of no unit")
+    );
+    let said = dump("ps", micro, none) + "cpu0/units:milliWatts\ncpu1/units:milliWatts\n";
+    assert_eq!(top(said, None), Ok(120_000_000));
 }

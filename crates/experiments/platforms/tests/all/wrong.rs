@@ -112,7 +112,7 @@ fn an_energy_model_that_fits_the_board_is_taken_and_no_other() {
         std::fs::write(&dump, text).unwrap();
         board(&with("cpus", "cpus"))
             .unwrap()
-            .take_energy_model(&dump)
+            .take_energy_model(&dump, None)
             .map_err(|error| told(&error))
     };
     assert!(taken("cpu0/ps:1000/power:7\ncpu0/cpus:0").is_ok());
@@ -124,7 +124,7 @@ fn an_energy_model_that_fits_the_board_is_taken_and_no_other() {
     assert!(
         taken("cpu0/ps:1000/power:7\ncpu0/cpus:0-3")
             .unwrap_err()
-            .contains("cpus is `0-3`, not CPUs of board.dtb")
+            .contains("cpu0/cpus has CPUs that are not there")
     );
     assert!(
         taken("cpu0/ps:1000/power:7\ncpu0/cpus:zero")
