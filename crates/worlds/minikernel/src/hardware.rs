@@ -120,20 +120,17 @@ fn idle_domain<'i>(
             domain.name
         ));
     }
-    idle.domains
-        .iter()
-        .find(|idle| {
-            idle.cpus
-                .iter()
-                .map(|&cpu| usize::from(cpu))
-                .eq(cpus.clone())
-        })
-        .ok_or_else(|| {
-            format!(
-                "idle states of {}: there is no domain of CPUs {cpus:?}, which {name} has as `{}`",
-                idle.name, domain.name
-            )
-        })
+    let has_these = |idle: &&IdleDomain| {
+        let numbers = idle.cpus.iter().map(|&cpu| usize::from(cpu));
+        // Linux may number a domain's CPUs apart, as on Juno: 0 and 3 to 5.
+        numbers.eq(cpus.clone()) || (idle.name == domain.name && idle.cpus.len() == cpus.len())
+    };
+    idle.domains.iter().find(has_these).ok_or_else(|| {
+        format!(
+            "idle states of {}: there is no domain of CPUs {cpus:?}, which {name} has as `{}`",
+            idle.name, domain.name
+        )
+    })
 }
 
 /// The idle states of a domain, at a part of their range.
