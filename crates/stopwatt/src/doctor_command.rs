@@ -7,7 +7,6 @@ use console::Console;
 use experiment::{Need, World};
 use itertools::Itertools;
 use serde_json::json;
-use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -143,24 +142,13 @@ fn abilities(data: &Data) -> Vec<Ability> {
         of_use,
         found,
     };
-    let qemu = first_line("qemu-system-aarch64", &["--version"]);
-    let version = qemu.as_deref().and_then(version_of);
     vec![
         ability(
             QEMU,
             "the world qemu",
-            qemu.clone().ok_or_else(|| {
+            first_line("qemu-system-aarch64", &["--version"]).ok_or_else(|| {
                 "apt-get install qemu-system-arm, or your system's package of it".to_owned()
             }),
-        ),
-        ability(
-            "counts by function",
-            "psci-calls --by-function, count",
-            match version {
-                Some(version) if version >= (4, 2) => Ok("this QEMU loads the plugin".to_owned()),
-                Some(_) => Err("QEMU 4.2 or later".to_owned()),
-                None => Err("QEMU comes first".to_owned()),
-            },
         ),
         ability(
             CHECKOUT,
@@ -174,27 +162,6 @@ fn abilities(data: &Data) -> Vec<Ability> {
             },
         ),
         ability(TARGET, "building the firmware", target()),
-        ability(
-            "Debian's packages",
-            "linux-boot and other guests fetch a kernel",
-            apt(),
-        ),
-        ability(
-            "hardware counters",
-            "dataplane: cache misses and stalls beside the clocks",
-            counters(),
-        ),
-        ability(
-            "huge pages",
-            "dataplane: fewer misses of the TLB",
-            huge_pages(),
-        ),
-        ability("idle states", "capture cpuidle", idle_states()),
-        ability(
-            "git",
-            "compare COMMIT:FOLDER",
-            first_line("git", &["--version"]).ok_or_else(|| "apt-get install git".to_owned()),
-        ),
     ]
 }
 
@@ -213,16 +180,6 @@ fn first_line(program: &str, arguments: &[&str]) -> Option<String> {
         .map(document::printable)
 }
 
-/// The numbers of `QEMU emulator version 7.2.22 (...)`.
-fn version_of(line: &str) -> Option<(u32, u32)> {
-    let mut numbers = line
-        .split("version ")
-        .nth(1)?
-        .split(['.', ' '])
-        .map_while(|number| number.parse().ok());
-    Some((numbers.next()?, numbers.next()?))
-}
-
 fn target() -> Result<String, String> {
     const NAME: &str = "aarch64-unknown-none-softfloat";
     let folder = first_line("rustc", &["--print", "target-libdir", "--target", NAME]);
@@ -233,92 +190,9 @@ fn target() -> Result<String, String> {
     }
 }
 
-fn apt() -> Result<String, String> {
-    match first_line("apt-get", &["--version"]) {
-        Some(version) => Ok(version),
-        None => Err("a system of Debian's family, or linux-boot --kernel FILE".to_owned()),
-    }
-}
-
-fn counters() -> Result<String, String> {
-    let device = fs::read_dir("/sys/bus/event_source/devices")
-        .into_iter()
-        .flatten()
-        .flatten()
-        .filter_map(|entry| entry.file_name().into_string().ok())
-        .find(|name| name == "cpu" || name.starts_with("cpu_") || name.starts_with("armv8"));
-    let paranoid: Option<i32> = fs::read_to_string("/proc/sys/kernel/perf_event_paranoid")
-        .ok()
-        .and_then(|text| text.trim().parse().ok());
-    match (device, paranoid) {
-        (None, _) => Err("this machine, or its virtual one, shows none".to_owned()),
-        (Some(_), Some(level)) if level > 2 && !is_root() => Err(format!(
-            "sysctl kernel.perf_event_paranoid=2 (it is {level}), or run it as root"
-        )),
-        (Some(device), _) => Ok(device),
-    }
-}
-
-fn huge_pages() -> Result<String, String> {
-    let count = |text: String| {
-        text.lines()
-            .find_map(|line| line.strip_prefix("HugePages_Total:"))?
-            .trim()
-            .parse::<u64>()
-            .ok()
-            .filter(|count| *count > 0)
-    };
-    let reserved = fs::read_to_string("/proc/meminfo").ok().and_then(count);
-    let transparent =
-        fs::read_to_string("/sys/kernel/mm/transparent_hugepage/enabled").unwrap_or_default();
-    match reserved {
-        Some(pages) => Ok(format!("{pages} reserved")),
-        None if transparent.contains("[always]") || transparent.contains("[madvise]") => {
-            Ok("transparent".to_owned())
-        }
-        None => Err("sysctl vm.nr_hugepages=64".to_owned()),
-    }
-}
-
-/// The capabilities that this process has in force, a bit each.
-fn capabilities() -> u64 {
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let mask = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
-    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
-        .unwrap_or(0)
-}
-
-/// Bits of CAP_NET_ADMIN and CAP_NET_RAW (`linux/capability.h`).
-const NETWORK: u64 = 1 << 12 | 1 << 13;
-
-fn is_root() -> bool {
-    capabilities() & NETWORK == NETWORK
-}
-
-fn idle_states() -> Result<String, String> {
-    const FOLDER: &str = "/sys/devices/system/cpu/cpu0/cpuidle";
-    let driver =
-        fs::read_to_string("/sys/devices/system/cpu/cpuidle/current_driver").unwrap_or_default();
-    if Path::new(FOLDER).join("state0").is_dir() {
-        Ok(format!("driver {}", document::printable(driver.trim())))
-    } else {
-        Err(format!(
-            "{FOLDER} has no states; virtual machines have none"
-        ))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_version_is_read_from_what_qemu_prints() {
-        let line = "QEMU emulator version 7.2.22 (Debian 1:7.2+dfsg-7+deb12u18)";
-        assert_eq!(version_of(line), Some((7, 2)));
-        assert_eq!(version_of("QEMU emulator version 10.0.2"), Some((10, 0)));
-        assert_eq!(version_of("something else"), None);
-    }
 
     #[test]
     fn every_need_has_an_ability_and_every_ability_that_lacks_a_remedy() {
