@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import html.parser
 import inspect
+import json
 import os
 import pathlib
 import re
@@ -93,8 +94,13 @@ def python_interface() -> str:
 
 
 def claims() -> str:
-    """The tables of what documents state."""
-    return subprocess.run([sys.executable, "-m", "stopwatt", "claims", "--format", "markdown"], check=True, capture_output=True, text=True, cwd=ROOT).stdout
+    """What documents state, line by line."""
+    def told(*words: str) -> str:
+        call = [sys.executable, "-m", "stopwatt", "claims", *words]
+        return subprocess.run(call, check=True, capture_output=True, text=True, cwd=ROOT).stdout
+
+    names = [document["name"] for document in json.loads(told("--format", "json"))["documents"]]
+    return "\n".join(f"## {name}\n\n```\n{told(name)}```\n" for name in names)
 
 
 class Page(html.parser.HTMLParser):

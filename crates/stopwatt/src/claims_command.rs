@@ -2,7 +2,7 @@
 
 use crate::Answer;
 use crate::data::Data;
-use crate::output;
+use crate::output::{self, Format};
 use console::Console;
 use itertools::Itertools;
 use miette::{IntoDiagnostic, WrapErr, miette};
@@ -34,17 +34,6 @@ pub struct ClaimsOptions {
     /// The way to print the statements.
     #[arg(long, default_value = "term", value_name = "FORMAT")]
     format: Format,
-}
-
-/// A way to print statements.
-#[derive(Clone, Copy, PartialEq, clap::ValueEnum)]
-enum Format {
-    /// Lines for people.
-    Term,
-    /// A table of a page.
-    Markdown,
-    /// For machines.
-    Json,
 }
 
 /// A document by its name.
@@ -79,10 +68,6 @@ pub fn run(console: &Console, data: &Data, options: &ClaimsOptions) -> miette::R
     };
     match options.format {
         Format::Json => output::print_json(console, &as_json(&documents, &failures))?,
-        Format::Markdown => {
-            let pages = documents.iter().map(|(_, of)| as_markdown(of));
-            console.print(pages.collect_vec().concat().as_bytes())?;
-        }
         Format::Term => {
             let lines = documents.iter().map(|of| as_text(of, options));
             output::print_text(console, &lines.collect_vec().concat())?;
@@ -168,19 +153,6 @@ fn shows(shown: &Shown, data: &Data, folder: &Path) -> Result<Value, String> {
     }
 }
 
-/// A figure with its unit, of a number some digits, behind a comma.
-fn figure(claim: &Claim) -> Option<String> {
-    let number = |value: &Value| match value {
-        Value::Number(number) if number.is_f64() => {
-            report::figure(number.as_f64().unwrap_or_default()).to_string()
-        }
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
-    };
-    let figure = claim.figure.as_ref().map(number);
-    figure.map(|figure| format!(", {figure} {}", claim.unit).trim_end().to_owned())
-}
-
 /// The statements by verdict: "42 agree".
 fn counts(document: &Claims) -> String {
     let counts = document.claims.iter().counts_by(|claim| claim.verdict);
@@ -208,36 +180,24 @@ fn as_text((name, document): &Named, options: &ClaimsOptions) -> String {
     out
 }
 
-/// The verdict with its figure and its reason.
+/// The verdict with its figure, of a number some digits, and its reason.
 fn came_to(claim: &Claim) -> String {
-    let why = Some(&claim.why).filter(|why| !why.is_empty());
-    let why = why.map(|why| format!(": {why}"));
-    format!(
-        "{}{}{}",
-        claim.verdict.name(),
-        figure(claim).unwrap_or_default(),
-        why.unwrap_or_default()
-    )
-}
-
-fn as_markdown(document: &Claims) -> String {
-    let mut out = format!(
-        "## {}\n\n{}\n\n| place | statement | what came of it | command |\n|---|---|---|---|\n",
-        document.title, document.source
-    );
-    for claim in &document.claims {
-        let shown = document.command(claim);
-        let by = shown.map(|shown| format!("`{}`", shown.run));
-        let cells = [
-            claim.place.clone(),
-            claim.says.clone(),
-            came_to(claim),
-            by.unwrap_or_default(),
-        ];
-        let cells = cells.map(|cell| cell.replace('|', "\\|"));
-        let _ = writeln!(out, "| {} |", cells.join(" | "));
+    let mut told = claim.verdict.name().to_owned();
+    match &claim.figure {
+        Some(Value::Number(number)) if number.is_f64() => {
+            told += &format!(", {}", report::figure(number.as_f64().unwrap_or_default()));
+        }
+        Some(Value::String(text)) => told += &format!(", {text}"),
+        Some(other) => told += &format!(", {other}"),
+        None => {}
     }
-    out + "\n"
+    if claim.figure.is_some() && !claim.unit.is_empty() {
+        told += &format!(" {}", claim.unit);
+    }
+    if !claim.why.is_empty() {
+        told += &format!(": {}", claim.why);
+    }
+    told
 }
 
 fn as_json(documents: &[Named], failures: &[String]) -> Value {
