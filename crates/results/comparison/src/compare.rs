@@ -13,7 +13,6 @@ use crate::rows::{MatchedRows, SideRows, match_rows};
 use crate::session::leave_to_sessions;
 use crate::table::Table;
 use crate::warnings::{idle_rules, warnings};
-use findings::Findings;
 use itertools::Itertools;
 use std::collections::BTreeSet;
 
@@ -46,8 +45,9 @@ pub fn compare(inputs: &[Input<'_>], options: &Options) -> Result<Comparison, Er
     let (chosen, policy) = (choose(inputs)?, &options.policy);
     let read = inputs.iter().enumerate().map(|(side, input)| {
         let variant = |variant: &str| chosen.key(variant).filter(|_| chosen.takes(side, variant));
-        let of_run = |findings: &Findings<'_>| Table::new(&findings.timelines, variant);
-        let rows = SideRows::new(input, policy, of_run);
+        let rows = SideRows::new(input, policy, |findings| {
+            Table::new(&findings.timelines, variant)
+        });
         (rows, paths(&input.findings.timelines, variant))
     });
     let (read, paths): (Vec<SideRows>, Vec<_>) = read.unzip();

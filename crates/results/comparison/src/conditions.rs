@@ -3,13 +3,10 @@
 
 use crate::result::{Basis, Condition, Differing, OddRun, Row, Shift, Side, Verdict};
 use crate::rows::is_exact;
-use crate::table::{Key, Table, Who};
+use crate::table::{Key, Table, TableName, Who};
 use itertools::Itertools;
 use recording::metrics::WAKEUP;
 use recording::{Header, conditions, stats};
-
-/// Release, case and mode, as in a row's key.
-type Name = (String, String, String);
 
 /// The conditions that differ between the base and each other recording.
 pub fn differing(tables: &[&Table], headers: &[&Header], sides: &[Side]) -> Vec<Differing> {
@@ -28,12 +25,12 @@ fn other_timers(base: &Table, headers: &[&Header], sides: &[Side]) -> Vec<Differ
         .iter()
         .map(|(key, _)| key)
         .filter(|key| key.metric == WAKEUP.name)
-        .map(|key| (key.variant.clone(), key.case.clone(), key.mode.clone()))
+        .map(Key::table)
         .collect_vec();
     names.dedup();
     let mut found = Vec::new();
     for (side, header) in headers.iter().enumerate().skip(1) {
-        for name @ (variant, case, mode) in &names {
+        for name @ [variant, case, mode] in &names {
             let owner = |side: usize, header: &Header| {
                 let release = sides[side]
                     .variants
@@ -98,36 +95,29 @@ fn other_runs(headers: &[&Header], side: usize) -> Vec<Differing> {
 fn other_orders(tables: &[&Table], headers: &[&Header], sides: &[Side]) -> Vec<Differing> {
     let is_in = |modes: &[String], mode: &str| modes.iter().any(|of| of == mode);
     let is_drawn = |side: usize, mode: &str| is_in(&headers[side].seeded_modes, mode);
-    let has_drawn = |side: usize, (variant, case, _): &Name| {
+    let has_drawn = |side: usize, name: &TableName| {
         let mut others = tables[side].orders.keys();
-        others.any(|other| (&other.0, &other.1) == (variant, case) && is_drawn(side, &other.2))
+        others.any(|other| other[..2] == name[..2] && is_drawn(side, &other[2]))
     };
     let mut found = Vec::new();
     for (name, base) in tables[0]
         .orders
         .iter()
-        .filter(|(name, _)| !is_drawn(0, &name.2))
+        .filter(|(name, _)| !is_drawn(0, &name[2]))
     {
         for (side, table) in tables.iter().enumerate().skip(1) {
-            let Some(other) = table.orders.get(name).filter(|_| !is_drawn(side, &name.2)) else {
+            let Some(other) = table.orders.get(name).filter(|_| !is_drawn(side, &name[2])) else {
                 continue;
             };
-            let by_chance = [0, side].map(|side| is_in(&headers[side].free_modes, &name.2));
+            let by_chance = [0, side].map(|side| is_in(&headers[side].free_modes, &name[2]));
             if base == other && by_chance == [false; 2] {
                 continue;
             }
-            let text = |(order, by_chance): (&Vec<u16>, bool)| {
-                if by_chance {
-                    "chance".to_owned()
-                } else {
-                    order.iter().map(u16::to_string).join(" ")
-                }
-            };
             let remedy = match by_chance {
                 _ if has_drawn(0, name) && has_drawn(side, name) => {
                     Some("the rows of the same case over many orders are judged".to_owned())
                 }
-                [false, false] if is_exact(headers, side, &name.2) => {
+                [false, false] if is_exact(headers, side, &name[2]) => {
                     let release =
                         |side: usize| sides[side].variants.first().cloned().unwrap_or_default();
                     Some(format!(
@@ -142,7 +132,13 @@ fn other_orders(tables: &[&Table], headers: &[&Header], sides: &[Side]) -> Vec<D
             found.push(Differing {
                 condition: Condition::Order,
                 side,
-                values: [(base, by_chance[0]), (other, by_chance[1])].map(text),
+                values: [(base, by_chance[0]), (other, by_chance[1])].map(|(order, by_chance)| {
+                    if by_chance {
+                        "chance".to_owned()
+                    } else {
+                        order.iter().map(u16::to_string).join(" ")
+                    }
+                }),
                 table: Some(name.clone()),
                 remedy: remedy.filter(|_| headers[0].experiment == "psci-latency"),
             });
@@ -154,10 +150,9 @@ fn other_orders(tables: &[&Table], headers: &[&Header], sides: &[Side]) -> Vec<D
 impl Differing {
     /// True if it decides a row: an order those of roles, a timer's owner the wake-ups.
     pub fn decides(&self, key: &Key) -> bool {
-        let is_of_table = self.table.as_ref().is_none_or(|(variant, case, mode)| {
-            (variant, case, mode) == (&key.variant, &key.case, &key.mode)
-        });
-        is_of_table
+        self.table
+            .as_ref()
+            .is_none_or(|table| *table == key.table())
             && match self.condition {
                 Condition::Order => matches!(key.who, Who::Nth { .. } | Who::LastMan { .. }),
                 Condition::Timer => key.metric == WAKEUP.name,
@@ -171,8 +166,9 @@ impl Differing {
 pub fn leave_unjudged(rows: &mut [Row], conditions: &[Differing]) {
     for row in rows {
         for (side, change) in (1..).zip(&mut row.changes) {
-            let decides = |of: &&Differing| of.side == side && of.decides(&row.key);
-            let found = conditions.iter().find(decides);
+            let found = conditions
+                .iter()
+                .find(|of| of.side == side && of.decides(&row.key));
             let (Some(change), Some(of)) = (change.as_mut(), found) else {
                 continue;
             };

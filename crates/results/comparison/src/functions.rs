@@ -4,7 +4,7 @@ use crate::request::Input;
 use crate::result::{CallFunctions, FunctionRow, Side};
 use findings::functions;
 use itertools::Itertools;
-use recording::facts::{FunctionCounts, Functions, Passage};
+use recording::facts::{FunctionCounts, Passage};
 use std::collections::BTreeMap;
 
 /// The calls that all recordings counted by function. If only some did, a warning says so.
@@ -41,21 +41,19 @@ pub fn functions(
             build.to_owned()
         }
     };
-    let compared = |passage: &&Passage| sides[0].variants.contains(&passage.build);
     counts[0]
         .passages
         .iter()
-        .filter(compared)
+        .filter(|passage| sides[0].variants.contains(&passage.build))
         .filter_map(|base| {
-            let of_side = |(side, counts): (usize, &Functions)| {
-                counts
-                    .passage(&build_of(side, &base.build), &base.call)
-                    .cloned()
-            };
             let passages: Vec<Passage> = counts
                 .iter()
                 .enumerate()
-                .map(of_side)
+                .map(|(side, counts)| {
+                    counts
+                        .passage(&build_of(side, &base.build), &base.call)
+                        .cloned()
+                })
                 .collect::<Option<_>>()?;
             let build = if is_one {
                 String::new()
@@ -118,6 +116,7 @@ fn call(build: String, passages: &[Passage]) -> CallFunctions {
 mod tests {
     use super::*;
     use crate::{Options, testing};
+    use recording::facts::Functions;
     use recording::{Header, Recording};
 
     /// A recording of one call, made ten times, with functions and their instructions in one call.

@@ -41,10 +41,14 @@ pub fn idle_tests(
     sides[0]
         .iter()
         .map(|(variant, base)| {
-            let is_it = |(of, test): &&(String, Test<'_>)| (of, test.case) == (variant, base.case);
             let of_sides = sides
                 .iter()
-                .map(|tests| tests.iter().find(is_it).map(|(_, test)| test))
+                .map(|tests| {
+                    tests
+                        .iter()
+                        .find(|(of, test)| (of, test.case) == (variant, base.case))
+                        .map(|(_, test)| test)
+                })
                 .collect();
             idle_test(variant, base.case, of_sides)
         })

@@ -40,10 +40,10 @@ impl Judge<'_> {
         let is_exact = |side: usize| is_exact(self.headers, side, &of.key.mode);
         let values = std::iter::once(of.base.values.clone())
             .chain(of.others.iter().map(|other| {
-                let values = |(samples, by): &(&Samples, f64)| {
-                    samples.values.iter().map(|value| value * by).collect()
-                };
-                other.as_ref().map(values).unwrap_or_default()
+                other
+                    .as_ref()
+                    .map(|(samples, by)| samples.values.iter().map(|value| value * by).collect())
+                    .unwrap_or_default()
             }))
             .collect_vec();
         let all_exact = (1..self.sides.len()).all(is_exact);
@@ -106,16 +106,20 @@ impl Judge<'_> {
         let measures = grouped(
             sampled.map(|(place, row)| ((row.key.metric.clone(), kind_of(row), row.better), place)),
         );
-        let runs = |&place: &usize| {
-            let row = &rows[place];
-            Runs {
-                sides: [&row.values[0], &row.values[side]],
-                tick: self.tick(row, side),
-            }
-        };
         let of_measures = measures
             .iter()
-            .map(|(_, places)| places.iter().map(runs).collect())
+            .map(|(_, places)| {
+                places
+                    .iter()
+                    .map(|&place| {
+                        let row = &rows[place];
+                        Runs {
+                            sides: [&row.values[0], &row.values[side]],
+                            tick: self.tick(row, side),
+                        }
+                    })
+                    .collect()
+            })
             .collect_vec();
         let tested = evidence::test(&of_measures, self.policy.alpha);
         drop(of_measures);
@@ -133,7 +137,11 @@ impl Judge<'_> {
                     .iter()
                     .map(|&place| self.threshold(&matched[place]))
                     .fold(0.0, f64::max);
-                let size = percent_of(&common, 0.0).unwrap_or(0.0);
+                let size = if common.is_ratio {
+                    percent(common.change)
+                } else {
+                    0.0
+                };
                 let is_alike = is_alike(&of_measure.rows, common.change);
                 let differs = common.differs && is_alike && !is_below(size, threshold);
                 shifts.push(Shift {
@@ -141,7 +149,7 @@ impl Judge<'_> {
                     metric: metric.clone(),
                     rows: places.len(),
                     percent: size,
-                    interval: common.interval.map(|end| end.exp_m1() * 100.0),
+                    interval: common.interval.map(percent),
                     p: common.p,
                     verdict: if differs {
                         direction(*better, common.change)
@@ -238,17 +246,15 @@ fn direction(better: Better, change: f64) -> Verdict {
 /// True if rows moved alike: nearly all of their intervals hold the common change.
 fn is_alike(rows: &[Option<Tested>], change: f64) -> bool {
     let of_ratios = || rows.iter().flatten().filter(|row| row.is_ratio);
-    let holds = |row: &&Tested| row.interval[0] <= change && change <= row.interval[1];
-    of_ratios().filter(holds).count() as f64 >= ALIKE * of_ratios().count() as f64
+    of_ratios()
+        .filter(|row| row.interval[0] <= change && change <= row.interval[1])
+        .count() as f64
+        >= ALIKE * of_ratios().count() as f64
 }
 
-/// A tested change in percent; a difference, of a base that is not 0.
-fn percent_of(tested: &Tested, base: f64) -> Option<f64> {
-    if tested.is_ratio {
-        Some(tested.change.exp_m1() * 100.0)
-    } else {
-        (base != 0.0).then(|| tested.change / base.abs() * 100.0)
-    }
+/// A ratio, told by its logarithm, in percent.
+fn percent(logarithm: f64) -> f64 {
+    logarithm.exp_m1() * 100.0
 }
 
 impl Change {
@@ -258,17 +264,17 @@ impl Change {
             (false, Some(percent)) if self.absolute != 0.0 => percent / self.absolute,
             _ => 1.0,
         };
-        let percent = |change: f64| {
+        let in_percent = |change: f64| {
             if tested.is_ratio {
-                change.exp_m1() * 100.0
+                percent(change)
             } else {
                 change * scale
             }
         };
         self.basis = Basis::Runs {
             p: tested.p,
-            interval: tested.interval.map(percent),
-            seen_from: percent(tested.seen_from),
+            interval: tested.interval.map(in_percent),
+            seen_from: in_percent(tested.seen_from),
         };
     }
 }
@@ -280,10 +286,10 @@ fn cause_changes(base: &Samples, other: &Samples) -> Vec<CauseChange> {
     let of = |samples: &Samples, cause| samples.causes.get(&cause).copied().unwrap_or(0.0);
     Cause::ALL
         .into_iter()
-        .map(|cause| CauseChange {
-            cause,
-            base: of(base, cause),
-            other: of(other, cause),
+        .map(|part| CauseChange {
+            part,
+            base: of(base, part),
+            other: of(other, part),
         })
         .filter(|change| change.base != 0.0 || change.other != 0.0)
         .collect()

@@ -46,8 +46,8 @@ pub use request::{Error, Input, Options};
 pub use result::{
     Basis, BoardCost, CallChange, CallFunctions, CauseChange, Cell, Change, Comparison, Condition,
     CriticalPath, Differing, FunctionRow, IdleShare, IdleTest, Lack, Missing, OddRun, OnBoard,
-    Outcome, PathChange, Row, Sessions, Shift, Side, TablePaths, Verdict,
+    Outcome, PartChange, PathChange, Row, Sessions, Shift, Side, TablePaths, Verdict,
 };
 pub use rows::runs_of;
 pub use session::BoardSessions;
-pub use table::{Key, Who, row_count};
+pub use table::{Key, TableName, Who, row_count, spaced};

@@ -1,15 +1,15 @@
 //! The critical path of the slowest CPU of each table.
 
 use crate::result::{Condition, CriticalPath, Row, TablePaths, Verdict};
-use crate::table::Who;
+use crate::table::{TableName, Who};
 use attribution::{Spending, Timelines};
 use itertools::Itertools;
 use recording::metrics::{CACHE_FLUSH, METRICS};
 use recording::{Recording, Series};
 use std::collections::{HashMap, HashSet};
 
-/// Release, case, mode and metric, as in a row's key.
-type Name = (String, String, String, String);
+/// A table of rows, and the metric.
+type Name = (TableName, String);
 
 /// The critical paths of a recording's tables, each in the iteration that stands for its case. Of
 /// releases those are read that `variant` renames; without events there are none.
@@ -44,14 +44,9 @@ pub fn paths(
                 .iter()
                 .map(|&(spent, ticks)| (spent, ticks as f64 * tick_us))
                 .collect();
-            let name = (
-                variant.clone(),
-                case.to_owned(),
-                mode.to_owned(),
-                metric.name.to_owned(),
-            );
+            let table = [&*variant, case, mode].map(str::to_owned);
             paths.insert(
-                name,
+                (table, metric.name.to_owned()),
                 CriticalPath {
                     who: place(recording, series, cpu),
                     parts,
@@ -79,15 +74,7 @@ fn place(recording: &Recording, series: Series, cpu: u16) -> Who {
 /// The paths of each table of which there are rows, in the order of the rows, where the base has
 /// one and another recording as well.
 pub fn side_by_side(rows: &[Row], paths: &[HashMap<Name, CriticalPath>]) -> Vec<TablePaths> {
-    let name = |row: &Row| {
-        let key = &row.key;
-        (
-            key.variant.clone(),
-            key.case.clone(),
-            key.mode.clone(),
-            key.metric.clone(),
-        )
-    };
+    let name = |row: &Row| (row.key.table(), row.key.metric.clone());
     let mut names = rows.iter().map(name).collect_vec();
     names.dedup();
     // What another state of the board explains, no path of the code does.
@@ -95,9 +82,7 @@ pub fn side_by_side(rows: &[Row], paths: &[HashMap<Name, CriticalPath>]) -> Vec<
         row.changes
             .iter()
             .flatten()
-            .map(|change| change.verdict)
-            .into_iter()
-            .any(|verdict| verdict == Verdict::Unjudged(Condition::Session))
+            .any(|change| change.verdict == Verdict::Unjudged(Condition::Session))
     });
     let of_board: HashSet<Name> = of_board.map(name).collect();
     names.retain(|name| !of_board.contains(name));
@@ -106,11 +91,9 @@ pub fn side_by_side(rows: &[Row], paths: &[HashMap<Name, CriticalPath>]) -> Vec<
             .iter()
             .map(|paths| paths.get(&name).cloned())
             .collect_vec();
-        let (variant, case, mode, metric) = name;
+        let (table, metric) = name;
         (paths[0].is_some() && paths[1..].iter().any(Option::is_some)).then_some(TablePaths {
-            variant,
-            case,
-            mode,
+            table,
             metric,
             paths,
         })
@@ -193,9 +176,7 @@ mod tests {
         );
         let comparison = compared(&[&base, &other], &Options::default());
         let table = |case: &str| TablePaths {
-            variant: String::new(),
-            case: case.to_owned(),
-            mode: "serial".to_owned(),
+            table: ["", case, "serial"].map(str::to_owned),
             metric: "powerdown".to_owned(),
             paths: vec![Some(path(30.0)), Some(path(41.0))],
         };
@@ -257,7 +238,7 @@ mod tests {
         let changes: Vec<_> = path(30.0)
             .changes(&longer)
             .iter()
-            .map(|change| (change.spent.name(), change.absolute()))
+            .map(|change| (change.part.name(), change.absolute()))
             .collect();
         assert_eq!(
             changes,

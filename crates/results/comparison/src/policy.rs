@@ -39,7 +39,7 @@ impl Default for Policy {
 }
 
 /// What becomes of changes that too few runs stand behind.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Unjudged {
     /// The comparison says that it cannot tell.

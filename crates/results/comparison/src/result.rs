@@ -2,7 +2,7 @@
 
 use crate::inputs::Difference;
 use crate::policy::Unjudged;
-use crate::table::{Key, Who};
+use crate::table::{Key, TableName, Who};
 use attribution::{Cause, Spent};
 use recording::idle::{IdleSum, percent_of};
 use recording::metrics::Better;
@@ -153,7 +153,7 @@ pub struct Differing {
     /// What it is in the base and in the recording.
     pub values: [String; 2],
     /// Release, case and mode of the table that it decides, as in [`Key`]; `None`: all rows.
-    pub table: Option<(String, String, String)>,
+    pub table: Option<TableName>,
     /// The way to compare all the same, where there is one.
     pub remedy: Option<String>,
 }
@@ -385,27 +385,29 @@ pub enum Verdict {
     Worse,
 }
 
-/// A cause in the base and in the other.
+/// A part of what is compared, in the base and in the other.
 #[derive(Clone, Debug)]
-pub struct CauseChange {
-    /// The cause.
-    pub cause: Cause,
-    /// Microseconds in the base's median.
+pub struct PartChange<P> {
+    /// What takes the time.
+    pub part: P,
+    /// Microseconds in the base.
     pub base: f64,
-    /// Microseconds in the other's.
+    /// Microseconds in the other.
     pub other: f64,
 }
+
+/// A cause in the medians.
+pub type CauseChange = PartChange<Cause>;
+
+/// An activity on the critical paths.
+pub type PathChange = PartChange<Spent>;
 
 /// The critical paths of the CPUs that took longest in a table of rows, each in the iteration that
 /// stands for its case.
 #[derive(Debug, PartialEq)]
 pub struct TablePaths {
-    /// As in [`Key`].
-    pub variant: String,
-    /// The case.
-    pub case: String,
-    /// The mode.
-    pub mode: String,
+    /// The table.
+    pub table: TableName,
     /// The quantity that was measured.
     pub metric: String,
     /// The path in each recording, where it has events of the case.
@@ -421,20 +423,16 @@ pub struct CriticalPath {
     pub parts: Vec<(Spent, f64)>,
 }
 
-/// A part of the base's critical path and of another's.
-pub struct PathChange {
-    /// Activity that takes the time.
-    pub spent: Spent,
-    /// Microseconds on the base's path.
-    pub base: f64,
-    /// Microseconds on the other's.
-    pub other: f64,
-}
-
-impl PathChange {
+impl<P> PartChange<P> {
     /// Microseconds that it became longer.
     pub fn absolute(&self) -> f64 {
         self.other - self.base
+    }
+
+    /// The changes, the largest first.
+    pub fn sorted(mut changes: Vec<Self>) -> Vec<Self> {
+        changes.sort_by(|a, b| b.absolute().abs().total_cmp(&a.absolute().abs()));
+        changes
     }
 }
 
@@ -454,29 +452,14 @@ impl CriticalPath {
     /// Each part of this path or of another's against this one, what changed most first; they add
     /// up to the change of the whole.
     pub fn changes(&self, other: &Self) -> Vec<PathChange> {
-        let spent: BTreeSet<Spent> = self
-            .parts
-            .iter()
-            .chain(&other.parts)
-            .map(|(spent, _)| *spent)
-            .collect();
-        let mut changes: Vec<PathChange> = spent
-            .into_iter()
-            .map(|spent| PathChange {
-                spent,
-                base: self.time_on(spent),
-                other: other.time_on(spent),
-            })
-            .collect();
-        changes.sort_by(|a, b| b.absolute().abs().total_cmp(&a.absolute().abs()));
-        changes
-    }
-}
-
-impl CauseChange {
-    /// Microseconds that it became longer.
-    pub fn absolute(&self) -> f64 {
-        self.other - self.base
+        let both = self.parts.iter().chain(&other.parts);
+        let spent: BTreeSet<Spent> = both.map(|(spent, _)| *spent).collect();
+        let change = |part| PartChange {
+            part,
+            base: self.time_on(part),
+            other: other.time_on(part),
+        };
+        PartChange::sorted(spent.into_iter().map(change).collect())
     }
 }
 
@@ -503,7 +486,7 @@ impl Change {
             .causes
             .iter()
             .max_by(|a, b| (a.absolute() * sign).total_cmp(&(b.absolute() * sign)))?;
-        (most.absolute() * sign > 0.0).then_some(most.cause)
+        (most.absolute() * sign > 0.0).then_some(most.part)
     }
 }
 
@@ -556,6 +539,11 @@ impl Row {
 }
 
 impl Verdict {
+    /// True if something changed, and that can be said.
+    pub const fn is_change(self) -> bool {
+        matches!(self, Self::Worse | Self::Better | Self::Changed)
+    }
+
     /// The verdict's name in output for machines.
     pub const fn name(self) -> &'static str {
         match self {
@@ -610,7 +598,7 @@ mod tests {
     fn change(absolute: f64, causes: &[(Cause, f64, f64)]) -> Change {
         let causes = causes
             .iter()
-            .map(|&(cause, base, other)| CauseChange { cause, base, other })
+            .map(|&(part, base, other)| CauseChange { part, base, other })
             .collect();
         Change {
             absolute,

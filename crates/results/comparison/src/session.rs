@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use toml::Table;
 
 /// One release in two sessions of a board, and the costs that no release decides there.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Default, Deserialize)]
 pub struct BoardSessions {
     platform: String,
     release: String,
@@ -26,13 +26,13 @@ pub struct BoardSessions {
     floors: BTreeMap<(String, String), f64>,
 }
 
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Deserialize)]
 struct ByPlace {
     mode: String,
     metric: String,
 }
 
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Deserialize)]
 struct BoardKey {
     /// End of the cost's key.
     key: String,
@@ -153,9 +153,10 @@ fn sessions(
     };
     let is_boards = |key: &str| {
         known.iter().flat_map(|of| &of.board_cost).any(|board| {
-            let is_same =
-                |same: &String| figure(0, same).is_some() && figure(0, same) == figure(1, same);
-            key.ends_with(&board.key) && board.same.as_ref().is_none_or(is_same)
+            key.ends_with(&board.key)
+                && board.same.as_ref().is_none_or(|same| {
+                    figure(0, same).is_some() && figure(0, same) == figure(1, same)
+                })
         })
     };
     let moved = all(costs[0])
@@ -303,10 +304,6 @@ pub fn leave_to_sessions(
                     )
                 });
             let Some(sessions) = found else { continue };
-            let is_judged = matches!(
-                change.verdict,
-                Verdict::Worse | Verdict::Better | Verdict::Changed
-            );
             let of_board = sessions.of_board(change, known);
             let is_open = match known.filter(|_| !sessions.floors.is_empty()) {
                 Some(known) => {
@@ -317,7 +314,7 @@ pub fn leave_to_sessions(
             if of_board {
                 change.causes.clear();
             }
-            if is_judged && is_open {
+            if change.verdict.is_change() && is_open {
                 change.verdict = Verdict::Unjudged(Condition::Session);
             }
         }
@@ -330,14 +327,15 @@ pub fn leave_to_sessions(
 impl Sessions {
     /// True if most of a change is of causes whose costs moved with the board.
     fn of_board(&self, change: &Change, known: Option<&BoardSessions>) -> bool {
-        let moved =
-            |board: &&BoardKey| self.moved.iter().any(|cost| cost.key.ends_with(&board.key));
-        let board = known.iter().flat_map(|of| &of.board_cost).filter(moved);
+        let board = known
+            .iter()
+            .flat_map(|of| &of.board_cost)
+            .filter(|board| self.moved.iter().any(|cost| cost.key.ends_with(&board.key)));
         let names = board.flat_map(|board| &board.causes).collect_vec();
         let part: f64 = change
             .causes
             .iter()
-            .filter(|cause| names.iter().any(|name| *name == cause.cause.name()))
+            .filter(|cause| names.iter().any(|name| *name == cause.part.name()))
             .map(CauseChange::absolute)
             .sum();
         part / change.absolute > 0.5

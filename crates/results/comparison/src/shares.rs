@@ -1,7 +1,7 @@
 //! Counts of idle states as shares: a recording that is twice as long counts twice as much, and
 //! nothing changed.
 
-use crate::table::{Key, Samples, Who};
+use crate::table::{Key, Samples, TableName, Who};
 use recording::metrics::{
     IDLE_ABOVE, IDLE_BELOW, IDLE_ENTERED, IDLE_REJECTED, IDLE_S2IDLE, IDLE_TIME, WAKE_UP_RATE,
     WAKE_UPS,
@@ -19,19 +19,12 @@ const SHARES: [(&str, &str); 6] = [
 ];
 
 /// Release, case, mode and CPU, with a metric and an iteration.
-type Whole = (String, String, String, Who, &'static str, usize);
+type Whole = (TableName, Who, &'static str, usize);
 
 /// Divides the counts of a recording of idle states, in percent.
 pub fn divide(rows: &mut Vec<(Key, Samples)>) {
     let whole = |key: &Key, of: &'static str, at: usize| -> Whole {
-        (
-            key.variant.clone(),
-            key.case.clone(),
-            key.mode.clone(),
-            key.who.clone(),
-            of,
-            at,
-        )
+        (key.table(), key.who.clone(), of, at)
     };
     let mut wholes = HashMap::new();
     for (key, samples) in rows.iter() {

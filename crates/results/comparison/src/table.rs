@@ -68,27 +68,33 @@ pub struct Key {
     pub who: Who,
 }
 
+/// The release, the case and the mode of a table of rows.
+pub type TableName = [String; 3];
+
+/// The parts that are not empty, parted by spaces.
+pub fn spaced(parts: &[String]) -> String {
+    parts.iter().filter(|part| !part.is_empty()).join(" ")
+}
+
 impl Key {
+    /// The table that the row stands in.
+    pub fn table(&self) -> TableName {
+        [&self.variant, &self.case, &self.mode].map(String::clone)
+    }
+
     /// The last part of the row's label, as tables print it: the CPU or its role, the subject and
     /// its.
     pub fn row(&self) -> String {
-        [
+        spaced(&[
             self.who.to_string(),
             self.subject.clone(),
             self.role.clone(),
-        ]
-        .into_iter()
-        .filter(|part| !part.is_empty())
-        .join(" ")
+        ])
     }
 
     /// The whole label, as in `suspend-deepest parallel, powerdown, last man of 1`.
     pub fn label(&self) -> String {
-        let table = [&self.variant, &self.case, &self.mode]
-            .map(String::as_str)
-            .into_iter()
-            .filter(|part| !part.is_empty())
-            .join(" ");
+        let table = spaced(&self.table());
         let row = self.row();
         let tail = if row.is_empty() {
             String::new()
@@ -139,7 +145,7 @@ pub struct Table {
     pub(crate) rows: Vec<(Key, Samples)>,
     /// Clusters in the order in which their CPUs went down, in the median of each table where lock
     /// order decides: case, order.
-    pub(crate) orders: BTreeMap<(String, String, String), Vec<u16>>,
+    pub(crate) orders: BTreeMap<TableName, Vec<u16>>,
 }
 
 /// The causes of spans, by series, iteration, CPU and metric.
@@ -302,18 +308,16 @@ pub fn row_count(recording: &Recording) -> usize {
 
 /// Tables stay in the order in which they were recorded; within one, roles stand in their order.
 fn sort(rows: &mut [(Key, Samples)]) {
-    let mut tables: HashMap<(String, String, String), usize> = HashMap::new();
+    let mut tables: HashMap<TableName, usize> = HashMap::new();
     let mut metrics: HashMap<String, usize> = HashMap::new();
     for (key, _) in rows.iter() {
         let next = tables.len();
-        tables
-            .entry((key.variant.clone(), key.case.clone(), key.mode.clone()))
-            .or_insert(next);
+        tables.entry(key.table()).or_insert(next);
         let next = metrics.len();
         metrics.entry(key.metric.clone()).or_insert(next);
     }
     rows.sort_by_cached_key(|(key, _)| {
-        let table = tables[&(key.variant.clone(), key.case.clone(), key.mode.clone())];
+        let table = tables[&key.table()];
         let who = match key.who {
             Who::Whole => (0, 0),
             Who::Cpu(cpu) => (0, cpu),
@@ -326,13 +330,12 @@ fn sort(rows: &mut [(Key, Samples)]) {
 }
 
 /// The clusters of a table's roles, by median powerdown.
-fn orders(rows: &[(Key, Samples)]) -> BTreeMap<(String, String, String), Vec<u16>> {
+fn orders(rows: &[(Key, Samples)]) -> BTreeMap<TableName, Vec<u16>> {
     let mut tables: BTreeMap<_, Vec<(f64, u16)>> = BTreeMap::new();
     for (key, samples) in rows.iter().filter(|(key, _)| key.metric == POWERDOWN.name) {
         if let Who::Nth { cluster, .. } | Who::LastMan { cluster } = key.who {
-            let table = (key.variant.clone(), key.case.clone(), key.mode.clone());
             tables
-                .entry(table)
+                .entry(key.table())
                 .or_default()
                 .push((Samples::occurred(&samples.values), cluster));
         }

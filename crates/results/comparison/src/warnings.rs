@@ -23,14 +23,17 @@ pub fn warnings(sides: &[Side], headers: &[&Header]) -> Vec<String> {
     differ("platforms", &|side| sides[side].platform.clone(), hardware);
     let worlds = "; a figure of one is no measurement of the other";
     differ("worlds", &|side| Some(sides[side].world.clone()), worlds);
-    let experiment = |side: usize| {
-        Some(
-            format!("{} {}", headers[side].experiment, headers[side].form)
-                .trim()
-                .to_owned(),
-        )
-    };
-    differ("experiments", &experiment, "");
+    differ(
+        "experiments",
+        &|side| {
+            Some(
+                format!("{} {}", headers[side].experiment, headers[side].form)
+                    .trim()
+                    .to_owned(),
+            )
+        },
+        "",
+    );
     if sides.iter().all(|side| side.repeatable) {
         let seeds = ": rows are compared as samples, not exactly";
         differ("seeds", &|side| Some(sides[side].seed.to_string()), seeds);

@@ -363,7 +363,7 @@ fn grew(change: &Change, cause: Cause) -> f64 {
     change
         .causes
         .iter()
-        .find(|change| change.cause == cause)
+        .find(|change| change.part == cause)
         .map_or(0.0, |change| change.absolute())
 }
 
@@ -458,16 +458,16 @@ fn check(cost: &str) {
             for other in change
                 .causes
                 .iter()
-                .filter(|other| !fed || other.cause != cause)
+                .filter(|other| !fed || other.part != cause)
             {
                 // memory_access lengthens everything that firmware does, reset included.
-                let explained = BETWEEN_CPUS.contains(&other.cause) || charged == Charge::DownAndUp;
+                let explained = BETWEEN_CPUS.contains(&other.part) || charged == Charge::DownAndUp;
                 let steady = other.absolute().abs() <= ROUNDING;
-                let first_up = charged == Charge::FirstUp && other.cause == Cause::Interconnect;
+                let first_up = charged == Charge::FirstUp && other.part == Cause::Interconnect;
                 assert!(
                     steady || explained || first_up,
                     "{label}, {cost}: {} changed as well: {change:?}",
-                    other.cause.name()
+                    other.part.name()
                 );
             }
         } else {

@@ -14,7 +14,10 @@ use crate::words::changed_counts;
 use crate::words::changes::answer;
 use crate::words::names::{letter, table_name};
 use crate::{Style, terminal};
-use comparison::{Basis, CauseChange, Change, Comparison, Condition, Row, TablePaths, Verdict};
+use comparison::{
+    Basis, CauseChange, Change, Comparison, Condition, PartChange, Row, TableName, TablePaths,
+    Verdict,
+};
 use itertools::Itertools;
 
 /// The comparison in a terminal: its answers, and every table if `all` are asked for, with the rows
@@ -116,8 +119,7 @@ fn blocks(comparison: &Comparison, published: Option<&PublishedChanges>, all: bo
             .collect(),
     );
     told.heading(if all { "Rows" } else { "Rows that changed" });
-    let same = |a: &Row, b: &Row| table_of(a) == table_of(b);
-    for rows in comparison.rows.chunk_by(same) {
+    for rows in comparison.rows.chunk_by(|a, b| table_of(a) == table_of(b)) {
         table(&mut told, comparison, rows, all);
     }
     functions::tell_calls(&mut told, comparison);
@@ -131,13 +133,8 @@ fn blocks(comparison: &Comparison, published: Option<&PublishedChanges>, all: bo
     told
 }
 
-fn table_of(row: &Row) -> (&str, &str, &str, &str) {
-    (
-        &row.key.variant,
-        &row.key.case,
-        &row.key.mode,
-        &row.key.metric,
-    )
+fn table_of(row: &Row) -> (TableName, &str) {
+    (row.key.table(), &row.key.metric)
 }
 
 /// The facts of each recording, a line each.
@@ -280,9 +277,6 @@ fn method(comparison: &Comparison) -> Vec<Text> {
     let has = |is: fn(&Basis) -> bool| comparison.changes().any(|(_, change)| is(&change.basis));
     let mut lines = Vec::new();
     for sessions in &comparison.sessions {
-        let floor = |(name, percent): &([String; 2], f64)| {
-            format!("{} {} %", name.join(" ").trim_start(), fixed(*percent, 1))
-        };
         lines.push(format!(
             "sessions: the costs of {} and {} were fitted to two sessions of a board, {} and {}; a change up to what a release measured twice \
              shows is not judged ({}; with {} % that the fits leave)",
@@ -290,7 +284,9 @@ fn method(comparison: &Comparison) -> Vec<Text> {
             letter(sessions.side),
             sessions.names[0],
             sessions.names[1],
-            sessions.floors.iter().map(floor).join(", "),
+            sessions.floors.iter().map(|(name, percent)| {
+            format!("{} {} %", name.join(" ").trim_start(), fixed(*percent, 1))
+        }).join(", "),
             fixed(sessions.granted, 1),
         ));
     }
@@ -298,7 +294,7 @@ fn method(comparison: &Comparison) -> Vec<Text> {
         let table = of
             .table
             .as_ref()
-            .map_or_else(String::new, |(_, case, mode)| format!(" of {case} {mode}"));
+            .map_or_else(String::new, |[_, case, mode]| format!(" of {case} {mode}"));
         let [base, other] = &of.values;
         let then = of
             .remedy
@@ -505,10 +501,10 @@ fn title(head: &Row) -> String {
 
 /// A change in percent, with its interval.
 fn size(change: &Change) -> String {
-    let absolute = || fixed(change.absolute, 3).signed();
-    let percent = change
-        .percent
-        .map_or_else(absolute, |percent| fixed(percent, 1).signed().after(" %"));
+    let percent = change.percent.map_or_else(
+        || fixed(change.absolute, 3).signed(),
+        |percent| fixed(percent, 1).signed().after(" %"),
+    );
     match change.basis {
         Basis::Runs {
             interval: ends, p, ..
@@ -554,9 +550,8 @@ fn least_told(base: f64) -> f64 {
 /// The causes of a change that matter, the largest first.
 fn worth_telling(row: &Row, change: &Change) -> Vec<CauseChange> {
     let base = row.cells[0].map_or(0.0, |cell| cell.value);
-    let mut causes = change.causes.clone();
+    let mut causes = PartChange::sorted(change.causes.clone());
     causes.retain(|cause| cause.absolute().abs() >= least_told(base));
-    causes.sort_by(|a, b| b.absolute().abs().total_cmp(&a.absolute().abs()));
     causes
 }
 
@@ -587,7 +582,7 @@ fn why(comparison: &Comparison, row: &Row) -> Text {
             if number == 0 && comparison.sides.len() > 2 {
                 words.push(format!("{}: ", letter(side)));
             }
-            words.push(Span::Cause(cause.cause));
+            words.push(Span::Cause(cause.part));
             words.push(from_to(cause.absolute(), cause.base, cause.other));
         }
     }
@@ -597,10 +592,11 @@ fn why(comparison: &Comparison, row: &Row) -> Text {
 /// The parts that became longer or shorter on the critical path of the slowest CPU of a row's
 /// table, a sentence for each recording.
 fn paths(comparison: &Comparison, head: &Row) -> Vec<Text> {
-    let of_table = |paths: &&TablePaths| {
-        (&*paths.variant, &*paths.case, &*paths.mode, &*paths.metric) == table_of(head)
-    };
-    let Some(TablePaths { paths, .. }) = comparison.paths.iter().find(of_table) else {
+    let Some(TablePaths { paths, .. }) = comparison
+        .paths
+        .iter()
+        .find(|paths| (&paths.table, &*paths.metric) == (&head.key.table(), &head.key.metric))
+    else {
         return Vec::new();
     };
     let Some((Some(base), others)) = paths.split_first() else {
@@ -617,7 +613,7 @@ fn paths(comparison: &Comparison, head: &Row) -> Vec<Text> {
             .map(|of| {
                 format!(
                     "{}{}",
-                    of.spent.title(),
+                    of.part.title(),
                     from_to(of.absolute(), of.base, of.other)
                 )
             })

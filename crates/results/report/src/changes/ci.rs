@@ -1,7 +1,10 @@
 //! A comparison in the formats that continuous integration reads.
 
 use crate::words::changes::in_common;
-use comparison::{Basis, Change, Comparison, FEWEST_RUNS, Missing, Row, Shift, Unjudged, Verdict};
+use crate::words::names::table_name;
+use comparison::{
+    Basis, Change, Comparison, FEWEST_RUNS, Missing, PartChange, Row, Shift, Unjudged, Verdict,
+};
 use itertools::Itertools;
 use maud::{Markup, html};
 use recording::grouped;
@@ -29,13 +32,11 @@ fn extra(row: &Row, change: &Change) -> String {
     if let Basis::Runs { p, .. } = change.basis {
         lines.push(format!("p {p:.4}"));
     }
-    let mut causes = change.causes.clone();
-    causes.sort_by(|a, b| b.absolute().abs().total_cmp(&a.absolute().abs()));
     lines.extend(
-        causes
+        PartChange::sorted(change.causes.clone())
             .iter()
             .filter(|cause| cause.absolute().abs() >= 0.01)
-            .map(|cause| format!("{} {:+.3} us", cause.cause.name(), cause.absolute())),
+            .map(|cause| format!("{} {:+.3} us", cause.part.name(), cause.absolute())),
     );
     lines.join("\n")
 }
@@ -45,14 +46,7 @@ fn extra(row: &Row, change: &Change) -> String {
 /// one that changed by more than the threshold and cannot be judged, unless the policy lets it pass.
 /// A row of which nothing can be told from chance is skipped.
 pub fn junit(comparison: &Comparison) -> String {
-    let suites = grouped(last(comparison).map(|entry| {
-        let key = &entry.0.key;
-        let parts = [&key.variant, &key.case, &key.mode].map(String::as_str);
-        (
-            parts.into_iter().filter(|part| !part.is_empty()).join(" "),
-            entry,
-        )
-    }));
+    let suites = grouped(last(comparison).map(|entry| (table_name(entry.0), entry)));
     let shifts = comparison
         .shifts
         .iter()

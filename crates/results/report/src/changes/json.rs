@@ -48,7 +48,7 @@ pub fn comparison_json(comparison: &Comparison, published: Option<&PublishedChan
         json!({ "recording": name(of.side), "run": of.run, "factor": of.factor, "rows": of.rows })
     });
     let conditions = comparison.conditions.iter().map(|of| {
-        let table = of.table.as_ref().map(|(release, case, mode)| json!({ "release": release, "case": case, "mode": mode }));
+        let table = of.table.as_ref().map(|[release, case, mode]| json!({ "release": release, "case": case, "mode": mode }));
         json!({ "condition": of.condition.name(), "recording": name(of.side), "values": of.values, "table": table })
     });
     let mut whole = json!({
@@ -143,7 +143,7 @@ fn paths(table: &comparison::TablePaths) -> Value {
         json!({ "cpu": path.who.to_string(), "us": round(path.total()), "parts": parts })
     };
     json!({
-        "release": table.variant, "case": table.case, "mode": table.mode, "metric": table.metric,
+        "release": table.table[0], "case": table.table[1], "mode": table.table[2], "metric": table.metric,
         "paths": table.paths.iter().map(|found| found.as_ref().map_or(Value::Null, path)).collect_vec(),
     })
 }
@@ -181,7 +181,7 @@ fn change_json(change: &comparison::Change) -> Value {
     let mut causes = Map::new();
     for cause in &change.causes {
         let value = json!({ "base": round(cause.base), "other": round(cause.other), "change": round(cause.absolute()) });
-        causes.insert(cause.cause.name().to_owned(), value);
+        causes.insert(cause.part.name().to_owned(), value);
     }
     let how = match change.basis {
         Basis::Exact => json!({ "kind": "exact" }),

@@ -3,7 +3,7 @@
 use crate::blocks::{Blocks, Table, code, fixed};
 use crate::words::changed_counts::range;
 use crate::words::{case_title, listed};
-use comparison::{CallChange, OnBoard};
+use comparison::OnBoard;
 use itertools::Itertools;
 use serde_json::{Value, json};
 
@@ -36,8 +36,9 @@ pub fn tell(told: &mut Blocks, of: &OnBoard) {
             fixed(*change, 0).signed()
         });
     if of.memory_ns.is_some() {
-        let slow = |(_, _, slow): &CallChange| fixed(*slow, 0).signed();
-        table = table.numbers("of them, barriers, cache lines", slow);
+        table = table.numbers("of them, barriers, cache lines", |(_, _, slow)| {
+            fixed(*slow, 0).signed()
+        });
     }
     for (core, ns) in &of.cores {
         table = table.words(format!("{core}, us"), move |change| {
@@ -54,12 +55,11 @@ pub fn tell(told: &mut Blocks, of: &OnBoard) {
 }
 
 pub fn as_json(of: &OnBoard) -> Value {
-    let case = |(case, mode, us): &(String, String, [f64; 2])| json!({ "case": case, "mode": mode, "us": us });
     json!({
         "platform": of.platform, "instructions_of_psci_version": of.version, "ns_per_instruction": of.cores,
         "ns_per_memory_access": of.memory_ns,
         "calls": of.calls.iter().map(|(call, change, _)| json!([call, change])).collect_vec(),
         "barriers_and_cache_lines": of.calls.iter().map(|(call, _, slow)| json!([call, slow])).collect_vec(),
-        "cases": of.cases.iter().map(case).collect_vec(),
+        "cases": of.cases.iter().map(|(case, mode, us)| json!({ "case": case, "mode": mode, "us": us })).collect_vec(),
     })
 }

@@ -5,8 +5,8 @@ use super::names::name;
 use super::{capital, listed};
 use crate::blocks::{figure, fixed};
 use comparison::{
-    Basis, Better, BoardCost, Change, Comparison, Condition, CriticalPath, FEWEST_RUNS, Lack, Row,
-    Sessions, Shift, TablePaths, Verdict,
+    Basis, Better, BoardCost, CauseChange, Change, Comparison, Condition, CriticalPath,
+    FEWEST_RUNS, Lack, Row, Sessions, Shift, TablePaths, Verdict, spaced,
 };
 use itertools::Itertools;
 use recording::{grouped, stats};
@@ -119,7 +119,7 @@ fn conditions(comparison: &Comparison) -> Vec<String> {
         let tables = of
             .iter()
             .filter_map(|of| of.table.as_ref())
-            .map(|(_, case, mode)| format!(" of {case} {mode}"))
+            .map(|[_, case, mode]| format!(" of {case} {mode}"))
             .collect_vec();
         let which = match tables.as_slice() {
             [one] => one.clone(),
@@ -172,7 +172,7 @@ fn changes(comparison: &Comparison) -> Vec<String> {
     let rows = (1..comparison.sides.len()).flat_map(|side| {
         let of_side = comparison
             .of_side(side)
-            .filter(|(_, change)| matters(change.verdict));
+            .filter(|(_, change)| change.verdict.is_change());
         // What became more and what became less is not told in one breath.
         of_side.map(move |(row, change)| {
             let group = (side, &row.key.metric, change.verdict, change.absolute > 0.0);
@@ -195,11 +195,12 @@ fn changes(comparison: &Comparison) -> Vec<String> {
     });
     let has_whole = !told.is_empty();
     let is_alone = |shift: &&Shift| {
-        let is_of = |group: &Vec<ChangedRow<'_>>| {
-            (group[0].1, &group[0].0.key.metric) == (shift.side, &shift.metric)
-                && group[0].2.absolute * shift.percent > 0.0
-        };
-        matters(shift.verdict) && !has_whole && !groups.iter().any(is_of)
+        shift.verdict.is_change()
+            && !has_whole
+            && !groups.iter().any(|group| {
+                (group[0].1, &group[0].0.key.metric) == (shift.side, &shift.metric)
+                    && group[0].2.absolute * shift.percent > 0.0
+            })
     };
     let shifts = comparison.shifts.iter().filter(is_alone);
     told.extend(shifts.map(|shift| in_common(comparison, shift)));
@@ -226,10 +227,6 @@ fn changes(comparison: &Comparison) -> Vec<String> {
     told
 }
 
-fn matters(verdict: Verdict) -> bool {
-    matches!(verdict, Verdict::Worse | Verdict::Better | Verdict::Changed)
-}
-
 /// Tells the wholes that have rows of their own, and takes them from the groups with their parts,
 /// which weigh what they are of the whole: a part is told only where the whole is not.
 fn wholes(comparison: &Comparison, groups: &mut Vec<Vec<ChangedRow<'_>>>) -> Vec<String> {
@@ -240,7 +237,7 @@ fn wholes(comparison: &Comparison, groups: &mut Vec<Vec<ChangedRow<'_>>>) -> Vec
                 continue;
             };
             let least = cell(whole, 0) * comparison.threshold / 100.0;
-            let is_told = matters(change.verdict);
+            let is_told = change.verdict.is_change();
             told.extend(is_told.then(|| whole_sentence(comparison, (whole, side, change), &parts)));
             for group in groups.iter_mut() {
                 group.retain(|(row, of, change)| {
@@ -261,17 +258,11 @@ fn parts_of<'c>(
     whole: &Row,
     side: usize,
 ) -> Option<Vec<(&'c Row, &'c Change)>> {
-    let table = |row: &Row| {
-        (
-            row.key.variant.clone(),
-            row.key.case.clone(),
-            row.key.mode.clone(),
-        )
-    };
     let parts = comparison
         .of_side(side)
         .filter(|(row, _)| {
-            row.key.metric == whole.key.metric && table(row) == table(whole) && row.key != whole.key
+            (row.key.table(), &row.key.metric) == (whole.key.table(), &whole.key.metric)
+                && row.key != whole.key
         })
         .filter(|_| whole.key.row().is_empty())
         .collect_vec();
@@ -403,12 +394,13 @@ fn sentence(comparison: &Comparison, group: &[ChangedRow<'_>]) -> String {
         (_, Verdict::Worse) => ", which is worse",
         _ => ", which is better",
     };
-    let of_metric = comparison
+    let all = comparison
         .of_side(side)
-        .filter(|(row, _)| row.key.metric == head.key.metric);
+        .filter(|(row, _)| row.key.metric == head.key.metric)
+        .count();
     let (metric, size) = (capital(&metric_of(head)), range(group));
     match group {
-        [(row, ..)] if of_metric.count() == 1 => {
+        [(row, ..)] if all == 1 => {
             format!(
                 "{metric} of {} is {size} in {name} ({}){judged}{cause}.",
                 name_of(row),
@@ -416,9 +408,6 @@ fn sentence(comparison: &Comparison, group: &[ChangedRow<'_>]) -> String {
             )
         }
         _ => {
-            let all = comparison
-                .of_side(side)
-                .filter(|(row, _)| row.key.metric == head.key.metric);
             let most = group
                 .iter()
                 .max_by(|a, b| a.2.size().total_cmp(&b.2.size()))
@@ -431,9 +420,8 @@ fn sentence(comparison: &Comparison, group: &[ChangedRow<'_>]) -> String {
                     )
                 });
             format!(
-                "{metric} is {size} in {name} in {} of {} rows{judged}{cause}{most}.",
-                group.len(),
-                all.count()
+                "{metric} is {size} in {name} in {} of {all} rows{judged}{cause}{most}.",
+                group.len()
             )
         }
     }
@@ -456,11 +444,11 @@ fn from_to(row: &Row, side: usize) -> String {
 fn main_cause(group: &[ChangedRow<'_>]) -> Option<&'static str> {
     let whole: f64 = group.iter().map(|(_, _, change)| change.absolute).sum();
     let causes = || group.iter().flat_map(|(_, _, change)| &change.causes);
-    let all: BTreeSet<_> = causes().map(|cause| cause.cause).collect();
+    let all: BTreeSet<_> = causes().map(|cause| cause.part).collect();
     let part = |wanted| -> f64 {
         causes()
-            .filter(|cause| cause.cause == wanted)
-            .map(comparison::CauseChange::absolute)
+            .filter(|cause| cause.part == wanted)
+            .map(CauseChange::absolute)
             .sum()
     };
     let (cause, most) = all
@@ -474,17 +462,9 @@ fn main_cause(group: &[ChangedRow<'_>]) -> Option<&'static str> {
 /// tables that are judged.
 fn longest_path(comparison: &Comparison) -> Option<(&str, String)> {
     let is_judged = |paths: &&TablePaths| {
-        let of = (&paths.variant, &paths.case, &paths.mode, &paths.metric);
         let mut verdicts = comparison
             .of_side(1)
-            .filter(|(row, _)| {
-                (
-                    &row.key.variant,
-                    &row.key.case,
-                    &row.key.mode,
-                    &row.key.metric,
-                ) == of
-            })
+            .filter(|(row, _)| (&row.key.table(), &row.key.metric) == (&paths.table, &paths.metric))
             .map(|(_, change)| change.verdict)
             .peekable();
         verdicts.peek().is_some()
@@ -513,14 +493,13 @@ fn longest_path(comparison: &Comparison) -> Option<(&str, String)> {
     } else {
         format!("{who} and {}", other.who)
     };
-    let table = [&paths.variant, &paths.case, &paths.mode].map(String::as_str);
     let way = if by < 0.0 { "less" } else { "more" };
     let said = format!(
         "The slowest CPU of {} ({who}) takes {} us {way}, {} us of it {}.",
-        table.into_iter().filter(|part| !part.is_empty()).join(" "),
+        spaced(&paths.table),
         figure(by.abs()),
         figure(part.absolute().abs()),
-        part.spent.title(),
+        part.part.title(),
     );
     Some((&paths.metric, said))
 }
@@ -671,11 +650,7 @@ fn in_sessions(comparison: &Comparison, sessions: &Sessions) -> Option<String> {
         ),
         None => format!("how far two sessions of {platform} differ is not known"),
     };
-    let rest = comparison
-        .of_side(sessions.side)
-        .filter(|(_, change)| change.verdict == Verdict::Unjudged(Condition::Session))
-        .count()
-        - rows.len();
+    let rest = open.iter().map(|(_, rows)| rows.len()).sum::<usize>() - rows.len();
     let also = if rest > 0 {
         format!(", as in {rest} more rows")
     } else {
@@ -766,12 +741,7 @@ fn drift(comparison: &Comparison, side: usize) -> Option<String> {
         .iter()
         .all(|side| comparison.sides[*side].repeatable);
     let told = comparison.of_side(side).filter(|(_, change)| {
-        !is_drawn
-            && matches!(change.basis, Basis::Runs { .. })
-            && matches!(
-                change.verdict,
-                Verdict::Worse | Verdict::Better | Verdict::Changed
-            )
+        !is_drawn && matches!(change.basis, Basis::Runs { .. }) && change.verdict.is_change()
     });
     let runs = |row: &Row| (row.values[0].len() + row.values[side].len()) as f64 / 2.0;
     let least = told

@@ -1,6 +1,6 @@
 //! Names of recordings and tables in a comparison.
 
-use comparison::{Comparison, Row};
+use comparison::{Comparison, Row, spaced};
 use itertools::Itertools;
 
 /// Recordings go by letters in the tables.
@@ -23,11 +23,10 @@ pub fn name(comparison: &Comparison, side: usize) -> String {
         .iter()
         .map(|of| of.name.trim_end_matches('/'))
         .collect_vec();
-    let tells_apart = |parts: &usize| {
+    match (1..4).find(|parts| {
         let own = end(names[side], *parts);
         !own.is_empty() && names.iter().filter(|name| end(name, *parts) == own).count() == 1
-    };
-    match (1..4).find(tells_apart) {
+    }) {
         Some(parts) => end(names[side], parts),
         None => format!("{} ({})", names[side], letter(side)),
     }
@@ -35,9 +34,5 @@ pub fn name(comparison: &Comparison, side: usize) -> String {
 
 /// The release, the case and the mode of a row's table.
 pub fn table_name(head: &Row) -> String {
-    [&head.key.variant, &head.key.case, &head.key.mode]
-        .map(String::as_str)
-        .into_iter()
-        .filter(|part| !part.is_empty())
-        .join(" ")
+    spaced(&head.key.table())
 }
