@@ -213,12 +213,11 @@ fn valleys(
     };
     let mut valleys: Vec<DVector<f64>> = Vec::new();
     for scales in found {
-        let is_same = |valley: &DVector<f64>| {
+        if !valleys.iter().any(|valley| {
             tried
                 .iter()
                 .all(|&at| (valley[at] - scales[at]).abs() <= VALLEY * valley[at].abs())
-        };
-        if !valleys.iter().any(is_same) {
+        }) {
             valleys.push(scales);
         }
     }
@@ -421,11 +420,10 @@ impl Model<'_> {
                 },
             )? {
                 let cpu = &cpus[measured.cpu];
-                let us = |point: &str| {
-                    soc::stamp_at(&measured.stamps, point).map(|ticks| ticks as f64 / 1e6)
-                };
                 if let Some(((from, to), published)) = metrics::WAKEUP
-                    .bounds(us)
+                    .bounds(|point| {
+                        soc::stamp_at(&measured.stamps, point).map(|ticks| ticks as f64 / 1e6)
+                    })
                     .zip(published(cpu.cluster, cpu.core))
                 {
                     squares.push(((to - from) / published).ln().powi(2));
@@ -458,10 +456,9 @@ impl Model<'_> {
             for measured in self.settled(&machine, case, order.unwrap_or_default())? {
                 let cpu = &self.platform.topology.cpus[measured.cpu];
                 for metric in metrics::intervals_of(case.name) {
-                    let seconds = |point: &str| {
+                    let Some((from, to)) = metric.bounds(|point| {
                         soc::stamp_at(&measured.stamps, point).map(|ticks| ticks as f64 / 1e6)
-                    };
-                    let Some((from, to)) = metric.bounds(seconds) else {
+                    }) else {
                         continue;
                     };
                     values.insert(
@@ -520,14 +517,11 @@ impl Model<'_> {
                     self.simulate(&self.costs(&above))?,
                     self.simulate(&self.costs(&below))?,
                 );
-                let slope = |(cell, (above, below)): (&Cell, (f64, f64))| {
-                    (above - below) / width / sigma(cell)
-                };
                 Ok(self
                     .cells
                     .iter()
                     .zip(above.into_iter().zip(below))
-                    .map(slope)
+                    .map(|(cell, (above, below))| (above - below) / width / sigma(cell))
                     .collect())
             })
             .collect();
@@ -604,12 +598,15 @@ fn factor(data: &DMatrix<f64>, parameters: &[Parameter]) -> Vec<Vec<f64>> {
     let Some(factor) = covariance.cholesky().map(|factor| factor.l()) else {
         return Vec::new();
     };
-    let row = |(index, parameter): (usize, &Parameter)| {
-        (0..=index)
-            .map(|column| factor[(index, column)] * parameter.prior.value)
-            .collect()
-    };
-    parameters.iter().enumerate().map(row).collect()
+    parameters
+        .iter()
+        .enumerate()
+        .map(|(index, parameter)| {
+            (0..=index)
+                .map(|column| factor[(index, column)] * parameter.prior.value)
+                .collect()
+        })
+        .collect()
 }
 
 /// Standard errors of the parameters in microseconds (or of a share), priors included.

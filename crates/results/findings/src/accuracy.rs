@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Errors over some cells, in percent of the published values.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Serialize, JsonSchema)]
 pub struct Errors {
     /// Number of cells.
     pub cells: usize,
@@ -22,7 +22,7 @@ pub struct Errors {
 }
 
 /// Errors of the predicted cells of a release.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Serialize, JsonSchema)]
 pub struct Accuracy {
     /// The release.
     pub release: String,
@@ -39,7 +39,7 @@ pub struct Accuracy {
 }
 
 /// The counts of intervals that are to hold nine of ten published values.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Serialize, JsonSchema)]
 pub struct Intervals {
     /// The number that hold the published value.
     pub held: usize,
@@ -91,7 +91,7 @@ const ROWS: [(&str, &[&str], Option<&str>, Said); 6] = [
 ];
 
 /// The value that a row holds against the published one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 enum Said {
     /// The recorded one, under the conditions that the published run declares.
     Recorded,

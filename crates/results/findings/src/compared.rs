@@ -173,8 +173,10 @@ fn widths(
             .as_ref()
             .filter(|cell| !cell.used_in_fit)?
             .value_us;
-        let off = |(low, high): (f64, f64)| (low / published).max(published / high).max(1.0);
-        intervals(cell).into_iter().map(off).min_by(f64::total_cmp)
+        intervals(cell)
+            .into_iter()
+            .map(|(low, high)| (low / published).max(published / high).max(1.0))
+            .min_by(f64::total_cmp)
     };
     // The same for all cells of a release and kind, of which a large machine has thousands.
     let mut by_kind = BTreeMap::new();

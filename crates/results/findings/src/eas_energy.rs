@@ -125,8 +125,10 @@ fn scaled(name: String, predicted: &[f64], published: &[(u32, f64)]) -> Option<P
         return None;
     }
     let scale = ratios.iter().sum::<f64>() / squares;
-    let error = |ratio: &f64| 100.0 * (scale * ratio - 1.0);
-    let errors_percent = ratios.iter().map(error).collect_vec();
+    let errors_percent = ratios
+        .iter()
+        .map(|ratio| 100.0 * (scale * ratio - 1.0))
+        .collect_vec();
     let per_task = predicted
         .iter()
         .zip(published)
@@ -210,16 +212,22 @@ impl<'r, 'b> BoardRows<'r, 'b> {
     /// The values of a rule under an assumption with a number of tasks, by seed.
     fn values(&self, case: &str, mode: &str, metric: Metric, role: &str, tasks: u32) -> Vec<f64> {
         let subject = format!("{tasks} tasks");
-        let is_it = |row: &&&Row<'_>| {
-            row.is_of(case, metric) && (row.mode, row.subject, row.role) == (mode, &*subject, role)
-        };
-        self.own.iter().filter(is_it).map(|row| row.value).collect()
+        self.own
+            .iter()
+            .filter(|row| {
+                row.is_of(case, metric)
+                    && (row.mode, row.subject, row.role) == (mode, &*subject, role)
+            })
+            .map(|row| row.value)
+            .collect()
     }
 
     /// The mean over seeds for each number of tasks.
     fn by_tasks(&self, case: &str, mode: &str, metric: Metric, role: &str) -> Vec<f64> {
-        let mean = |tasks: &u32| mean(&self.values(case, mode, metric, role, *tasks));
-        self.tasks.iter().map(mean).collect()
+        self.tasks
+            .iter()
+            .map(|tasks| mean(&self.values(case, mode, metric, role, *tasks)))
+            .collect()
     }
 
     /// What a rule saves against no energy model, in percent, seed by seed.
@@ -281,12 +289,15 @@ fn read_board<'r>(
     let (own, assumed) = (&rows.own, rows.assumed.clone());
     let reference =
         reference.filter(|reference| reference.platforms.contains(&board.name) && watts.is_some());
-    let figure = |tasks: &u32| {
-        reference
-            .and_then(|reference| reference.figure(*tasks))
-            .map(|figure| figure.energy_j)
-    };
-    let published = facts.tasks.iter().map(figure).collect_vec();
+    let published = facts
+        .tasks
+        .iter()
+        .map(|tasks| {
+            reference
+                .and_then(|reference| reference.figure(*tasks))
+                .map(|figure| figure.energy_j)
+        })
+        .collect_vec();
     Board {
         name: own.first().map_or("", |row| row.variant),
         title: board.title.clone(),

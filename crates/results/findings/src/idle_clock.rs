@@ -182,11 +182,8 @@ fn changes(recording: &Recording) -> Vec<Change<'_>> {
     of(metrics::CHANGED_CHOICES)
         .map(|choices| {
             let (governor, _, unsaid) = recording.series_texts(choices.series);
-            let same = |other: &&recording::Measure| {
-                other.series == choices.series && other.subject == choices.subject
-            };
             let changed_energy = of(metrics::CHANGED_ENERGY)
-                .find(same)
+                .find(|other| other.series == choices.series && other.subject == choices.subject)
                 .map(|measure| measure.value);
             Change {
                 governor,

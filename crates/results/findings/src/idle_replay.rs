@@ -390,21 +390,20 @@ impl<'r> TraceMeasures<'r> {
             .fold(1.0, f64::max);
         let mut counted = BTreeMap::new();
         for metric in of {
-            let all_states =
-                |measure: &&Measure| subject(self.recording, measure) == facts::Replay::ALL_STATES;
-            for measure in self.measures(CASE, *metric).filter(all_states) {
+            for measure in self.measures(CASE, *metric).filter(|measure: &&Measure| {
+                subject(self.recording, measure) == facts::Replay::ALL_STATES
+            }) {
                 *counted.entry(mode(measure)).or_default() += measure.value;
             }
         }
-        let share = |(mode, count): (&str, f64)| {
+        Bounds::new(counted.into_iter().map(|(mode, count): (&str, f64)| {
             let of = if is_end(mode) {
                 all
             } else {
                 entered.get(mode).copied().unwrap_or(all).max(1.0)
             };
             (100.0 * count / of).min(100.0)
-        };
-        Bounds::new(counted.into_iter().map(share))
+        }))
     }
 
     fn state_names(self) -> Vec<&'r str> {
@@ -438,10 +437,14 @@ impl<'r> TraceMeasures<'r> {
         };
         let names = distinct(measures(metrics::IDLE_TIME).map(name));
         let between = |domain: &str, state: &str, metric: Metric| {
-            let is_of = |measure: &&Measure| {
-                role(self.recording, measure) == domain && subject(self.recording, measure) == state
-            };
-            Bounds::new(measures(metric).filter(is_of).map(|measure| measure.value))
+            Bounds::new(
+                measures(metric)
+                    .filter(|measure| {
+                        role(self.recording, measure) == domain
+                            && subject(self.recording, measure) == state
+                    })
+                    .map(|measure| measure.value),
+            )
         };
         let state = |domain: &str, name: &'r str| State {
             name,
@@ -468,13 +471,6 @@ impl<'r> TraceMeasures<'r> {
     }
 
     fn governor(self, watts: Option<f64>) -> Governor<'r> {
-        let state = |name: &'r str| State {
-            name,
-            entered: self.between(metrics::IDLE_ENTERED, name),
-            above: self.between(metrics::IDLE_ABOVE, name),
-            below: self.between(metrics::IDLE_BELOW, name),
-            residency_us: self.between(metrics::IDLE_TIME, name),
-        };
         // Units of the platform's table times seconds.
         let mode = |measure: &Measure| self.recording.series_texts(measure.series).2;
         let energies = self
@@ -489,7 +485,17 @@ impl<'r> TraceMeasures<'r> {
             .collect_vec();
         let energy = Bounds::new(energies.iter().map(|(.., energy)| *energy));
         let wrong = self.shares(&[metrics::IDLE_ABOVE, metrics::IDLE_BELOW]);
-        let states = self.state_names().into_iter().map(state).collect_vec();
+        let states = self
+            .state_names()
+            .into_iter()
+            .map(|name| State {
+                name,
+                entered: self.between(metrics::IDLE_ENTERED, name),
+                above: self.between(metrics::IDLE_ABOVE, name),
+                below: self.between(metrics::IDLE_BELOW, name),
+                residency_us: self.between(metrics::IDLE_TIME, name),
+            })
+            .collect_vec();
         let domains = self.power_domains();
         let of_domains = domains.iter().flat_map(|domain| &domain.states);
         let choices = states
@@ -771,9 +777,12 @@ fn verdict<'r>(governors: &[&Governor<'r>], own: Option<&str>, by_energy: bool) 
     };
     let best = real().min_by(|a, b| middle(a).total_cmp(&middle(b)));
     let is_alike = |of: &&Governor<'_>| {
-        let is_known = |bounds: &Option<Bounds>| bounds.is_none_or(|of| of.low == of.high);
         best.is_some_and(|best| {
-            let known = best.choices.iter().flatten().all(is_known);
+            let known = best
+                .choices
+                .iter()
+                .flatten()
+                .all(|bounds| bounds.is_none_or(|of| of.low == of.high));
             best.name == of.name || known && best.choices == of.choices
         })
     };
@@ -785,13 +794,17 @@ fn verdict<'r>(governors: &[&Governor<'r>], own: Option<&str>, by_energy: bool) 
     let less = pair
         .filter(|_| by_energy)
         .and_then(|(best, reference)| best.less_than(reference));
-    let is_lower = |(best, other): (&Governor<'_>, &Governor<'_>)| {
-        measure(best)
-            .zip(measure(other))
-            .is_some_and(|(best, other)| best.high < other.low)
-    };
     let is_certain = outside.is_empty()
-        && less.map_or_else(|| pair.is_some_and(is_lower), |less| less.low > 0.0);
+        && less.map_or_else(
+            || {
+                pair.is_some_and(|(best, other)| {
+                    measure(best)
+                        .zip(measure(other))
+                        .is_some_and(|(best, other)| best.high < other.low)
+                })
+            },
+            |less| less.low > 0.0,
+        );
     Verdict {
         best: best.map(|best| best.name),
         alike: real().filter(is_alike).map(|of| of.name).collect(),

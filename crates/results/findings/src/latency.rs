@@ -181,11 +181,6 @@ impl<'f> CaseFacts<'f> {
         let series = findings.series([release, case, mode])?;
         let chosen = findings.timelines.chosen(series)?;
         let longest = chosen.longest;
-        let place = |cpu: &u16| {
-            let mut cells = findings.compared().iter().map(|cell| &cell.recorded);
-            let cell = cells.find(|cell| cell.cpu == *cpu)?;
-            Some(format!("{}.{}", cell.cluster, cell.core))
-        };
         Some(Self {
             release,
             case,
@@ -194,7 +189,15 @@ impl<'f> CaseFacts<'f> {
             longest: round(longest.median),
             range: longest.ends.map(round),
             iterations: longest.each.len(),
-            cpus: longest.who.iter().filter_map(place).collect(),
+            cpus: longest
+                .who
+                .iter()
+                .filter_map(|cpu| {
+                    let mut cells = findings.compared().iter().map(|cell| &cell.recorded);
+                    let cell = cells.find(|cell| cell.cpu == *cpu)?;
+                    Some(format!("{}.{}", cell.cluster, cell.core))
+                })
+                .collect(),
             always_one: longest.ever.len() == 1,
         })
     }

@@ -80,26 +80,27 @@ fn states(recording: &Recording) -> Vec<State<'_>> {
         }
     }
     let values = |metric: &str, state: &str| -> Vec<f64> {
-        let of = |measure: &&recording::Measure| {
-            recording.text(measure.metric) == metric
-                && measure
-                    .subject
-                    .is_some_and(|subject| recording.text(subject) == state)
-        };
         recording
             .measures()
             .iter()
-            .filter(of)
+            .filter(|measure| {
+                recording.text(measure.metric) == metric
+                    && measure
+                        .subject
+                        .is_some_and(|subject| recording.text(subject) == state)
+            })
             .map(|measure| measure.value)
             .collect()
     };
-    let state = |name| State {
-        name,
-        entered: values(IDLE_ENTERED.name, name),
-        rejected: values(IDLE_REJECTED.name, name).iter().sum(),
-        time: values(IDLE_TIME.name, name).iter().sum(),
-    };
-    names.into_iter().map(state).collect()
+    names
+        .into_iter()
+        .map(|name| State {
+            name,
+            entered: values(IDLE_ENTERED.name, name),
+            rejected: values(IDLE_REJECTED.name, name).iter().sum(),
+            time: values(IDLE_TIME.name, name).iter().sum(),
+        })
+        .collect()
 }
 
 impl State<'_> {

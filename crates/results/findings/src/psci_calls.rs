@@ -2,7 +2,7 @@
 
 use crate::Run;
 use crate::functions;
-use published::{CallFigure, CallReference};
+use published::CallReference;
 use recording::facts::{FactsError, Functions};
 use recording::{Recording, distinct};
 use schemars::JsonSchema;
@@ -114,24 +114,22 @@ fn calls<'r>(
         let Some((published, on_these_cores)) = reference else {
             return Vec::new();
         };
-        let is_on_these = |figure: &&CallFigure| {
-            on_these_cores
-                .implementations
-                .iter()
-                .any(|known| known.name == figure.implementation)
-        };
-        let other = |figure: &'r CallFigure| OtherFirmware {
-            implementation: &figure.implementation,
-            build: &figure.build,
-            low: figure.low,
-            high: figure.high,
-        };
         published
             .figures
             .iter()
             .filter(|figure| figure.call == call)
-            .filter(is_on_these)
-            .map(other)
+            .filter(|figure| {
+                on_these_cores
+                    .implementations
+                    .iter()
+                    .any(|known| known.name == figure.implementation)
+            })
+            .map(|figure| OtherFirmware {
+                implementation: &figure.implementation,
+                build: &figure.build,
+                low: figure.low,
+                high: figure.high,
+            })
             .collect()
     };
     let mut calls: Vec<Call<'_>> = Vec::new();
@@ -148,14 +146,13 @@ fn calls<'r>(
             .map(|build| Some((*build, value(build, call)?)))
             .collect();
         let uncertainty = by_clock.get(call).copied().unwrap_or(0);
-        let call = |counts| Call {
+        calls.extend(counts.map(|counts| Call {
             call,
             others: others(call),
             uncertainty,
             counts,
             builds: builds.clone(),
-        };
-        calls.extend(counts.map(call));
+        }));
     }
     calls
 }

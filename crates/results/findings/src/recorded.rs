@@ -123,10 +123,10 @@ impl<'a> Findings<'a> {
             // Another order of the CPUs than the published run's is another run.
             let order = self.recording.header.request.get("order");
             if self.is_simulated() && order.is_some_and(|order| order != "declared") {
-                let is_of_order = |cell: &&mut ComparedCell| {
-                    lock_order_decides(&cell.recorded.case, &cell.recorded.mode)
-                };
-                for cell in compared.iter_mut().filter(is_of_order) {
+                for cell in compared
+                    .iter_mut()
+                    .filter(|cell| lock_order_decides(&cell.recorded.case, &cell.recorded.mode))
+                {
                     (cell.published, cell.guess, cell.guess_interval) = Default::default();
                 }
             }
@@ -233,13 +233,12 @@ impl<'a> Findings<'a> {
     /// fits passed their gate.
     pub fn doubts(&self) -> Vec<String> {
         let header = &self.recording.header;
-        let doubt = |release: &String| {
+        header.costs.keys().filter_map(|release| {
             let why = header.condition(release, conditions::BAD_FIT)?;
             Some(format!(
                 "Warning: the costs of {release} are a bad fit, so its figures are no predictions: {why}."
             ))
-        };
-        header.costs.keys().filter_map(doubt).collect()
+        }).collect()
     }
 
     /// The series of a release, a case and a mode.

@@ -62,10 +62,9 @@ fn published_cell<'p>(
     loop_name: &str,
     strides: [usize; 2],
 ) -> Option<&'p StrideCell> {
-    let same = |cell: &&StrideCell| {
+    reference.cells.iter().find(|cell| {
         cell.loop_name == loop_name && [cell.stride_first, cell.stride_second] == strides
-    };
-    reference.cells.iter().find(same)
+    })
 }
 
 /// The published value of a row of measures, for pictures to draw beside it.
@@ -622,9 +621,13 @@ impl Rest {
         let mut scores = Vec::new();
         for loop_name in ["single", "dual", "single-split"] {
             let errors = |predict: &dyn Fn(&Cells) -> Option<f64>| {
-                let error =
-                    |cell: &Cells| Some((predict(cell)? / cell.published_mpps? - 1.0) * 100.0);
-                stats::rms(&of_loop(cells, loop_name).filter_map(error).collect_vec())
+                stats::rms(
+                    &of_loop(cells, loop_name)
+                        .filter_map(|cell| {
+                            Some((predict(cell)? / cell.published_mpps? - 1.0) * 100.0)
+                        })
+                        .collect_vec(),
+                )
             };
             let fitted = of_loop(cells, loop_name).any(|cell| cell.used_in_fit);
             for (predictor, rms_percent) in [
@@ -695,16 +698,18 @@ fn cores(recording: &Recording, rest: Option<&Rest>) -> Vec<Cores> {
         return Vec::new();
     };
     let time = |clocks: f64| clocks * tick_ns(recording) + rest.map_or(0.0, |rest| rest.ns);
-    let row = |of: &str| {
-        let (cores, clocks) = (of.parse().ok()?, clocks(of)?);
-        Some(Cores {
-            cores,
-            clocks_per_packet: clocks,
-            rate: cores as f64 * time(one) / time(clocks),
-            memory_busy: value(metrics::MEMORY_BUSY, of)?,
+    numbers
+        .into_iter()
+        .filter_map(|of| {
+            let (cores, clocks) = (of.parse().ok()?, clocks(of)?);
+            Some(Cores {
+                cores,
+                clocks_per_packet: clocks,
+                rate: cores as f64 * time(one) / time(clocks),
+                memory_busy: value(metrics::MEMORY_BUSY, of)?,
+            })
         })
-    };
-    numbers.into_iter().filter_map(row).collect()
+        .collect()
 }
 
 /// Limits that belong beside every prediction for the core of the slides.

@@ -213,15 +213,17 @@ fn by_chance(mut values: Vec<f64>, sizes: &[usize], mean: f64) -> f64 {
 fn effect(summary: &Summary, groups: &Groups, quantity: usize) -> Option<Effect> {
     let means = groups.means(summary, quantity);
     let value = |place: usize| summary.points[place].figures[quantity];
-    let of_group = |(group, _): &(&Group, f64)| {
-        group
-            .points
-            .iter()
-            .map(|&place| value(place))
-            .filter(|value| value.is_finite())
-            .collect_vec()
-    };
-    let all = means.iter().map(of_group).collect_vec();
+    let all = means
+        .iter()
+        .map(|(group, _)| {
+            group
+                .points
+                .iter()
+                .map(|&place| value(place))
+                .filter(|value| value.is_finite())
+                .collect_vec()
+        })
+        .collect_vec();
     let (sizes, values) = (all.iter().map(Vec::len).collect_vec(), all.concat());
     let count = values.len();
     let mean = stats::mean(&values)?;

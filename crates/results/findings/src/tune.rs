@@ -259,13 +259,13 @@ fn follows<'c>(
     cells: &[&'c TunedCell],
     rule: &str,
 ) -> Option<&'c TunedCell> {
-    let of_rule = |cell: &&&TunedCell| {
+    least(cells.iter().filter(|cell| {
         facts
             .beside
             .iter()
             .any(|of| of.name == rule && of.values == cell.values)
-    };
-    least(cells.iter().filter(of_rule)).copied()
+    }))
+    .copied()
 }
 
 /// The rule of the loop's present values, and that of a loop without prefetch.
@@ -274,12 +274,11 @@ const NONE: &str = "no prefetch";
 
 fn best(facts: &facts::TunedLoop, group: &[&TunedCell], best: &TunedCell) -> Best {
     let near = (0..best.values.len()).map(|knob| {
-        let same_but = |cell: &&&TunedCell| {
-            (0..best.values.len()).all(|at| at == knob || cell.values[at] == best.values[at])
-        };
         let near = group
             .iter()
-            .filter(same_but)
+            .filter(|cell| {
+                (0..best.values.len()).all(|at| at == knob || cell.values[at] == best.values[at])
+            })
             .filter(|cell| cell.clocks <= best.clocks * (1.0 + NEAR));
         let values = || near.clone().map(|cell| cell.values[knob]);
         [
@@ -287,9 +286,6 @@ fn best(facts: &facts::TunedLoop, group: &[&TunedCell], best: &TunedCell) -> Bes
             values().max().unwrap_or(best.values[knob]),
         ]
     });
-    let define = |(knob, value): (&facts::TunedKnob, &u32)| {
-        Some(format!("#define {} {value}", knob.define.as_ref()?))
-    };
     let clocks = |values: &[u32]| group.iter().find(|cell| cell.values == values).copied();
     let as_in_source = facts
         .knobs
@@ -316,7 +312,7 @@ fn best(facts: &facts::TunedLoop, group: &[&TunedCell], best: &TunedCell) -> Bes
         .knobs
         .iter()
         .zip(&best.values)
-        .filter_map(define)
+        .filter_map(|(knob, value)| Some(format!("#define {} {value}", knob.define.as_ref()?)))
         .filter(|_| is_less);
     Best {
         values: best.values.clone(),

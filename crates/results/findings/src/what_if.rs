@@ -97,9 +97,12 @@ impl WhatIf {
         };
         let before = self.points.iter().filter(|point| value(point) == from);
         let pairs = before.filter_map(|before| {
-            let is_pair =
-                |after: &&WhatIfPoint| value(after) == to && others(after) == others(before);
-            Some((before, self.points.iter().find(is_pair)?))
+            Some((
+                before,
+                self.points
+                    .iter()
+                    .find(|after| value(after) == to && others(after) == others(before))?,
+            ))
         });
         let pairs = pairs.collect_vec();
         // Of all combinations together at most so many tell what is not so.
@@ -140,9 +143,10 @@ fn times(before: &WhatIfPoint, after: &WhatIfPoint, level: f64) -> Option<f64> {
         let tested = evidence::test_pairs(&pairs, level);
         tested.is_some_and(|tested| tested.differs && tested.change * times.ln() > 0.0)
     } else if both.iter().any(|values| !values.is_empty()) {
-        let steady = |values: &&Vec<f64>| values.len() >= FEWEST && !scatters(values);
         let [a, b] = both.map(|values| quartiles(values));
-        both.iter().all(steady) && (a[0] > b[1] || b[0] > a[1])
+        both.iter()
+            .all(|values| values.len() >= FEWEST && !scatters(values))
+            && (a[0] > b[1] || b[0] > a[1])
     } else {
         true
     };
@@ -239,12 +243,12 @@ pub fn measured<'r>(
 /// others.
 fn iterations(findings: &Findings<'_>, metric: &str, drawn: bool) -> Iterations<At, Option<u16>> {
     let recording = findings.recording;
-    let is_drawn = |series: Series| {
+    let first = measured(recording, metric, |series| {
         let (_, _, mode) = recording.series_texts(series);
         let mut seeded = recording.header.seeded_modes.iter();
         seeded.any(|of| of == mode) == drawn
-    };
-    let first = measured(recording, metric, is_drawn).into_iter();
+    })
+    .into_iter();
     let of = first.flat_map(|first| {
         let same = move |of: &&Measure| {
             (of.series, of.subject, of.metric) == (first.series, first.subject, first.metric)

@@ -199,10 +199,14 @@ pub fn read<'r>(run: &Run<'r>) -> WorkingSet<'r> {
 }
 
 fn bytes(rows: &[Row<'_>], variant: &str, subject: &str) -> u64 {
-    let of = |row: &&Row<'_>| {
-        row.is_of(FOOTPRINT, metrics::FOOTPRINT) && row.variant == variant && row.subject == subject
-    };
-    rows.iter().filter(of).map(|row| row.value as u64).sum()
+    rows.iter()
+        .filter(|row| {
+            row.is_of(FOOTPRINT, metrics::FOOTPRINT)
+                && row.variant == variant
+                && row.subject == subject
+        })
+        .map(|row| row.value as u64)
+        .sum()
 }
 
 fn predicted<'r>(
@@ -280,7 +284,6 @@ fn predicted<'r>(
 
 fn way<'r>(recording: &Recording, rows: &[Row<'r>], variant: &str) -> Option<Way<'r>> {
     let at = recording.header.coordinates.get(variant)?;
-    let number = |key: &str| Some(at.get(key)?.as_integer()? as u64);
     let mut nodes: Vec<Node<'r>> = Vec::new();
     for row in rows
         .iter()
@@ -313,7 +316,8 @@ fn way<'r>(recording: &Recording, rows: &[Row<'r>], variant: &str) -> Option<Way
         }
     }
     let bytes = ["descriptors", "indices", "lines"].map(|kind| bytes(rows, variant, kind));
-    let [frame_size, pool, buffer_bytes] = ["frame_size", "pool", "buffer_bytes"].map(number);
+    let [frame_size, pool, buffer_bytes] =
+        ["frame_size", "pool", "buffer_bytes"].map(|key| Some(at.get(key)?.as_integer()? as u64));
     Some(Way {
         frame_size: frame_size?,
         pool: pool?,

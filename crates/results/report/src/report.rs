@@ -188,12 +188,15 @@ pub fn table_text(
     style: Style,
 ) -> String {
     use crate::blocks::{Cell, Column};
-    let column = |(at, heading): (usize, &&str)| Column {
-        heading: (*heading).to_owned(),
-        is_number: at >= left,
-        ..Column::default()
-    };
-    let columns = headings.iter().enumerate().map(column).collect();
+    let columns = headings
+        .iter()
+        .enumerate()
+        .map(|(at, heading)| Column {
+            heading: (*heading).to_owned(),
+            is_number: at >= left,
+            ..Column::default()
+        })
+        .collect();
     let rows = rows
         .into_iter()
         .map(|row| row.into_iter().map(Cell::from).collect())

@@ -158,11 +158,15 @@ fn chart(what_if: &WhatIf) -> Picture {
         .windows(2)
         .all(|two| two[0].cpus == two[1].cpus)
     {
-        let bar = |point: &WhatIfPoint| Bar {
-            name: short_name(point),
-            parts: vec![(line_name(point), value(point))],
-        };
-        let bars = what_if.points.iter().take(MOST_BARS).map(bar).collect();
+        let bars = what_if
+            .points
+            .iter()
+            .take(MOST_BARS)
+            .map(|point| Bar {
+                name: short_name(point),
+                parts: vec![(line_name(point), value(point))],
+            })
+            .collect();
         return Picture::new(
             format!("The {most_of} {metric}"),
             metric,

@@ -1,7 +1,7 @@
 //! Benefits over draws, with the published ones beside, and what RCU costs in each benchmark's
 //! reference.
 
-use super::measured::{EnergyMeasures, Values, at};
+use super::measured::{EnergyMeasures, at};
 use super::statistics::{saved, spearman};
 use crate::{Interval, Run};
 use itertools::Itertools;
@@ -226,16 +226,23 @@ impl<'r> Reader<'_, 'r> {
             .filter(|(owner, _)| OF_RCU.contains(owner))
             .map(|(_, values)| values)
             .collect_vec();
-        let share = |(draw, all): (usize, &f64)| {
-            let part = |values: &&Values<'_>| {
-                at(values, name, REFERENCE, self.mode)
-                    .get(draw)
-                    .copied()
-                    .unwrap_or(0.0)
-            };
-            100.0 * owned.iter().map(part).sum::<f64>() / all
-        };
-        let shares = all.iter().enumerate().map(share).collect_vec();
+        let shares = all
+            .iter()
+            .enumerate()
+            .map(|(draw, all)| {
+                100.0
+                    * owned
+                        .iter()
+                        .map(|values| {
+                            at(values, name, REFERENCE, self.mode)
+                                .get(draw)
+                                .copied()
+                                .unwrap_or(0.0)
+                        })
+                        .sum::<f64>()
+                    / all
+            })
+            .collect_vec();
         let bounds = saved(all, self.energies(name, SILENT));
         Some(Reference {
             benchmark: name,

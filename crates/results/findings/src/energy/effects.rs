@@ -231,9 +231,6 @@ pub fn claims<'r>(measured: &EnergyMeasures<'r>, cells: &Cells<'r>) -> Vec<Claim
             .min()
             .unwrap_or(0);
         let draws = || 0..count;
-        let adds_little = |draw: &usize| {
-            100.0 * (offload[*draw].min(idle[*draw]) - both[*draw]) / reference[*draw] <= 1.0
-        };
         Claim {
             benchmark: of.benchmark,
             enforced_idle_saves_more_than_offload: share(
@@ -241,7 +238,12 @@ pub fn claims<'r>(measured: &EnergyMeasures<'r>, cells: &Cells<'r>) -> Vec<Claim
                 count,
             ),
             both_save_at_most_1_point_more_than_the_better: share(
-                draws().filter(adds_little).count(),
+                draws()
+                    .filter(|draw| {
+                        100.0 * (offload[*draw].min(idle[*draw]) - both[*draw]) / reference[*draw]
+                            <= 1.0
+                    })
+                    .count(),
                 count,
             ),
             offload_is_faster_than_enforced_idle: share(

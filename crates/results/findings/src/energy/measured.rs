@@ -43,15 +43,14 @@ impl<'r> EnergyMeasures<'r> {
             values
         };
         let owned = subjects(&rows, metrics::OWNED_ENERGY).into_iter();
-        let drawn = |name: &'r str| {
-            let draws = rows
-                .iter()
-                .filter(|row| row.metric == metrics::UNKNOWN.name && row.subject == name);
-            (name, draws.map(|row| row.value).collect())
-        };
         let mut unknowns: Vec<(&str, Vec<f64>)> = subjects(&rows, metrics::UNKNOWN)
             .into_iter()
-            .map(drawn)
+            .map(|name| {
+                let draws = rows
+                    .iter()
+                    .filter(|row| row.metric == metrics::UNKNOWN.name && row.subject == name);
+                (name, draws.map(|row| row.value).collect())
+            })
             .collect();
         unknowns.retain(|(_, values)| values.iter().any(|value| *value != values[0]));
         Self {

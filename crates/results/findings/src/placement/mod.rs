@@ -373,8 +373,11 @@ pub fn read<'r>(run: &Run<'r>) -> Result<Placement<'r>, FactsError> {
         .copied();
     let yardstick = measured.values(YARDSTICK, metrics::ENERGY, "");
     let seed = recording.header.seed;
-    let policy = |name| measured.policy(name, &facts, &yardstick, seed);
-    let mut policies = measured.policies().into_iter().map(policy).collect_vec();
+    let mut policies = measured
+        .policies()
+        .into_iter()
+        .map(|name| measured.policy(name, &facts, &yardstick, seed))
+        .collect_vec();
     left_undone(&mut policies);
     Ok(Placement {
         workload: facts.workload.clone(),
@@ -490,7 +493,6 @@ fn wins<'p, 'r>(policies: &'p [Policy<'r>], task: Option<&str>) -> Wins<'r> {
         .iter()
         .filter_map(p95)
         .fold(f64::INFINITY, f64::min);
-    let is_near = |policy: &&Policy<'r>| p95(policy).is_some_and(|own| own <= fastest * 1.1);
     let energies = |policy: &'p Policy<'r>| (policy.name, &policy.integrals[..]);
     let done = || policies.iter().filter(|policy| policy.is_done);
     Wins {
@@ -500,7 +502,10 @@ fn wins<'p, 'r>(policies: &'p [Policy<'r>], task: Option<&str>) -> Wins<'r> {
         ),
         energy: thriftiest(&done().map(energies).collect_vec()),
         energy_at_latency_within_10_percent: thriftiest(
-            &done().filter(is_near).map(energies).collect_vec(),
+            &done()
+                .filter(|policy| p95(policy).is_some_and(|own| own <= fastest * 1.1))
+                .map(energies)
+                .collect_vec(),
         ),
     }
 }

@@ -161,18 +161,15 @@ impl Lanes {
         kept.dedup();
         let place = |time: u64| kept.partition_point(|&at| at < time) as u64;
         let row = |(row, led): (&Row, &Vec<u64>)| {
-            let is_kept =
-                |of: &&NamedStretch| led.is_empty() || led.binary_search(&of.from).is_ok();
-            let moved = |of: &NamedStretch| NamedStretch {
-                from: place(of.from),
-                to: place(of.to),
-                ..of.clone()
-            };
             let stretches = row
                 .stretches
                 .iter()
-                .filter(is_kept)
-                .map(moved)
+                .filter(|of| led.is_empty() || led.binary_search(&of.from).is_ok())
+                .map(|of| NamedStretch {
+                    from: place(of.from),
+                    to: place(of.to),
+                    ..of.clone()
+                })
                 .filter(|of| of.to > of.from)
                 .collect();
             let marks = row
@@ -222,26 +219,27 @@ impl Lanes {
         if variants.len() < 2 || owners().all(|owner| Some(owner) == owners().next()) {
             return None;
         }
-        let named = |row: &Row| {
-            let titled = if self.titles.len() > 1 {
-                format!(", {}", row.title)
-            } else {
-                String::new()
-            };
-            Row {
-                name: format!("{}, {}{titled}", row.variant, row.owner),
-                ..row.clone()
-            }
-        };
-        let of = |variant: &&str| {
-            self.rows
-                .iter()
-                .filter(|row| row.variant == **variant)
-                .map(named)
-                .collect_vec()
-        };
         Some(Self {
-            rows: variants.iter().flat_map(of).collect(),
+            rows: variants
+                .iter()
+                .flat_map(|variant| {
+                    self.rows
+                        .iter()
+                        .filter(|row| row.variant == **variant)
+                        .map(|row| {
+                            let titled = if self.titles.len() > 1 {
+                                format!(", {}", row.title)
+                            } else {
+                                String::new()
+                            };
+                            Row {
+                                name: format!("{}, {}{titled}", row.variant, row.owner),
+                                ..row.clone()
+                            }
+                        })
+                        .collect_vec()
+                })
+                .collect(),
             ..self.clone()
         })
     }
@@ -380,11 +378,6 @@ fn row(recording: &Recording, lane: &CpuLane<'_>, several: bool, (from, to): (u6
         .stretches
         .iter()
         .filter(|stretch| stretch.to > from && stretch.from < to);
-    let named = |stretch: &attribution::Stretch| NamedStretch {
-        from: stretch.from.max(from),
-        to: stretch.to.min(to),
-        what: argument_name(lane.lane, stretch.what),
-    };
     let marks = lane
         .marks
         .iter()
@@ -403,7 +396,13 @@ fn row(recording: &Recording, lane: &CpuLane<'_>, several: bool, (from, to): (u6
         variant: variant.to_owned(),
         owner: lane.owner(),
         title: title.clone(),
-        stretches: stretches.map(named).collect(),
+        stretches: stretches
+            .map(|stretch| NamedStretch {
+                from: stretch.from.max(from),
+                to: stretch.to.min(to),
+                what: argument_name(lane.lane, stretch.what),
+            })
+            .collect(),
         marks: marks
             .map(|mark| NamedMark {
                 at: mark.at,

@@ -168,10 +168,12 @@ impl Bar {
         name: impl Into<String>,
         parts: impl IntoIterator<Item = (N, f64)>,
     ) -> Self {
-        let part = |(name, value): (N, f64)| (name.into(), Figure::new(value));
         Self {
             name: name.into(),
-            parts: parts.into_iter().map(part).collect(),
+            parts: parts
+                .into_iter()
+                .map(|(name, value)| (name.into(), Figure::new(value)))
+                .collect(),
         }
     }
 

@@ -87,10 +87,11 @@ impl Paint {
 impl Bars {
     /// The parts with their lengths.
     pub fn words(&self) -> String {
-        let part = |(paint, length): &(Paint, f64)| {
-            format!("{} {}", paint.title(), super::figure(*length))
-        };
-        self.parts.iter().map(part).collect_vec().join(", ")
+        self.parts
+            .iter()
+            .map(|(paint, length)| format!("{} {}", paint.title(), super::figure(*length)))
+            .collect_vec()
+            .join(", ")
     }
 }
 

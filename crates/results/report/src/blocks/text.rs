@@ -3,7 +3,7 @@
 use attribution::Cause;
 
 /// A part of a text.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Span {
     /// Words.
     Words(String),
@@ -36,7 +36,7 @@ pub fn code(text: impl Into<String>) -> Span {
 }
 
 /// Words of a story.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Text(pub Vec<Span>);
 
 impl Text {
@@ -71,12 +71,17 @@ impl From<&str> for Text {
     /// What stands between two backticks is code.
     fn from(words: &str) -> Self {
         let is_marked = words.matches('`').count().is_multiple_of(2);
-        let span = |(at, part): (usize, &str)| match at % 2 {
-            1 => code(part),
-            _ => Span::Words(part.to_owned()),
-        };
         if is_marked {
-            Self(words.split('`').enumerate().map(span).collect())
+            Self(
+                words
+                    .split('`')
+                    .enumerate()
+                    .map(|(at, part)| match at % 2 {
+                        1 => code(part),
+                        _ => Span::Words(part.to_owned()),
+                    })
+                    .collect(),
+            )
         } else {
             Span::Words(words.to_owned()).into()
         }

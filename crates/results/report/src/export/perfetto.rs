@@ -371,8 +371,9 @@ pub fn perfetto(findings: &Findings<'_>) -> Vec<u8> {
             }
             for (&cpu, events) in events {
                 let items = tracks.items(iteration.as_ref(), cpu, events, releases, &mut flows);
-                let end = |event: &Event| (recording.point_text(event.point), event.argument);
-                tracks.write(&mut writer, cpu, items, &cpu_name, number, end);
+                tracks.write(&mut writer, cpu, items, &cpu_name, number, |event| {
+                    (recording.point_text(event.point), event.argument)
+                });
             }
             next_flow = flows.next;
         }
@@ -385,8 +386,10 @@ type Iterations<'r> = BTreeMap<u32, BTreeMap<u16, Vec<&'r Event>>>;
 
 fn by_series(recording: &Recording) -> BTreeMap<Series, Iterations<'_>> {
     let mut by_series = BTreeMap::<Series, Iterations<'_>>::new();
-    let same = |a: &Event, b: &Event| (a.series, a.iteration) == (b.series, b.iteration);
-    for events in recording.events().chunk_by(same) {
+    for events in recording
+        .events()
+        .chunk_by(|a, b| (a.series, a.iteration) == (b.series, b.iteration))
+    {
         let cpus = by_series
             .entry(events[0].series)
             .or_default()
@@ -559,12 +562,13 @@ impl Tracks {
                 items.push((self.clock.ticks(call.to), Item::EndCall));
             }
             for span in iteration.lane(cpu) {
-                let within =
-                    |call: &&attribution::Call| call.from <= span.from && span.to <= call.to;
                 let at = calls.partition_point(|call| call.to < span.to);
                 let is_shown = match span.activity {
                     // A call that the iteration cuts off has no slice; its spans would stand alone.
-                    Activity::Cause(_) => calls.get(at).filter(within).is_some(),
+                    Activity::Cause(_) => calls
+                        .get(at)
+                        .filter(|call| call.from <= span.from && span.to <= call.to)
+                        .is_some(),
                     Activity::LowPower => true,
                     Activity::NormalWorld => false,
                 };

@@ -178,8 +178,9 @@ impl<'c> Writer<'c> {
             _ => None,
         });
         let titles = block.columns.iter().map(Column::whole_title).collect_vec();
-        let is_wide = |at: usize| rows.iter().any(|row| matches!(row[at], Cell::Bars(_)));
-        let wide = (0..block.columns.len()).map(is_wide).collect_vec();
+        let wide = (0..block.columns.len())
+            .map(|at| rows.iter().any(|row| matches!(row[at], Cell::Bars(_))))
+            .collect_vec();
         let has_heading = titles.iter().any(|title| !title.is_empty());
         let table = html! {
             table class=[Some(block.class).filter(|class| !class.is_empty())] {

@@ -101,11 +101,10 @@ impl Scale {
             for &place in places {
                 let (at, words) = (scale.at(place), word(place));
                 let letters = |words: &str| words.chars().count() as f64 * LETTER;
-                let is_clear = |other: &Mark| {
+                if scale.marks.iter().all(|other| {
                     (other.0 - at).abs() / 100.0 * width
                         >= (letters(&other.1) + letters(&words)) / 2.0 + 6.0
-                };
-                if scale.marks.iter().all(is_clear) {
+                }) {
                     scale.marks.push(Mark(at, words, is_wide));
                 }
             }
@@ -204,8 +203,10 @@ impl Scale {
 /// them may be, beside the others and what lies on the opposite side.
 fn farthest(distances: Vec<f64>, opposite: f64) -> f64 {
     let next = |out: usize| distances[out].max(opposite);
-    let is_gap = |&out: &usize| next(out) > 0.0 && distances[out - 1] > FAR * next(out);
-    let outliers = (1..=distances.len() / 4).rev().find(is_gap).unwrap_or(0);
+    let outliers = (1..=distances.len() / 4)
+        .rev()
+        .find(|&out| next(out) > 0.0 && distances[out - 1] > FAR * next(out))
+        .unwrap_or(0);
     distances.get(outliers).copied().unwrap_or(0.0)
 }
 

@@ -22,10 +22,10 @@ fn write(table: &Table) -> Result<Vec<u8>, csv::Error> {
 /// A cell that no spreadsheet takes for a formula: a name in a recording may begin with `=`, and
 /// who opens the table would run it. The apostrophe says that it is text.
 fn no_formula(cell: String) -> String {
-    let is_signed_word =
-        |rest: &str| rest.starts_with(|next: char| next.is_alphabetic() || "(=@".contains(next));
     let is_formula = cell.starts_with(['=', '@', '\t', '\r'])
-        || cell.strip_prefix(['+', '-']).is_some_and(is_signed_word);
+        || cell.strip_prefix(['+', '-']).is_some_and(|rest| {
+            rest.starts_with(|next: char| next.is_alphabetic() || "(=@".contains(next))
+        });
     if is_formula { format!("'{cell}") } else { cell }
 }
 

@@ -91,11 +91,14 @@ fn table(text: &mut String, block: &Table) {
         .map(|column| if column.is_number { "--:|" } else { "---|" });
     let _ = writeln!(text, "|{}", rules.collect::<String>());
     for row in &block.rows {
-        let cell = |cell: &Cell| match cell {
-            Cell::Text(words) => inline(words),
-            cell => escape(&cell.plain()),
-        };
-        text.push_str(&line(row.iter().map(cell).collect()));
+        text.push_str(&line(
+            row.iter()
+                .map(|cell| match cell {
+                    Cell::Text(words) => inline(words),
+                    cell => escape(&cell.plain()),
+                })
+                .collect(),
+        ));
     }
     if !block.note.is_empty() {
         let _ = writeln!(text, "\n{}", inline(&block.note));

@@ -14,13 +14,11 @@ pub fn pictures(findings: &Findings<'_>) -> Vec<Picture> {
     let header = &findings.recording.header;
     let mut pictures = Vec::new();
     for picture in &header.pictures {
-        let of_case =
-            |row: &&MeasureRow| picture.case.as_ref().is_none_or(|case| *case == row.case);
         let mut rows = findings
             .measures()
             .iter()
             .filter(|row| row.metric == picture.metric && row.median.is_finite())
-            .filter(of_case)
+            .filter(|row| picture.case.as_ref().is_none_or(|case| *case == row.case))
             .collect_vec();
         // Figures of different units cannot stand on one axis: the first one's unit holds.
         let Some(unit) = rows.first().map(|row| row.unit.clone()) else {
@@ -71,14 +69,16 @@ fn series(row: &MeasureRow) -> [&str; 3] {
 /// The parts of a name that are not the same everywhere and not empty.
 pub fn telling(names: &[Vec<String>]) -> Vec<String> {
     let differs = |at: usize| names.iter().any(|name| name.get(at) != names[0].get(at));
-    let of = |name: &Vec<String>| {
-        name.iter()
-            .enumerate()
-            .filter(|(at, part)| differs(*at) && !part.is_empty())
-            .map(|(_, part)| part.as_str())
-            .join(", ")
-    };
-    names.iter().map(of).collect()
+    names
+        .iter()
+        .map(|name| {
+            name.iter()
+                .enumerate()
+                .filter(|(at, part)| differs(*at) && !part.is_empty())
+                .map(|(_, part)| part.as_str())
+                .join(", ")
+        })
+        .collect()
 }
 
 /// The items of groups, without their keys.

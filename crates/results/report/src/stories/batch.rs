@@ -17,14 +17,18 @@ impl Story for Batch<'_> {
         clocks::noise(&self.steadiness, told);
         let trusted = || self.rows.iter().filter(|row| !row.outlier);
         let (factor, unit) = (self.ticks.factor(), clocks::unit(&self.ticks));
-        let curve = |(which, words): (usize, &str)| {
-            let point = |row: &Row| {
-                let clocks = row.clocks_per_packet[which];
-                (row.frame_size as f64, factor * clocks)
-            };
-            Curve::new(words, trusted().map(point)).with_best(0.02)
-        };
-        let curves: Vec<Curve> = [(0, "no prefetch"), (1, "stride +4")].map(curve).into();
+        let curves: Vec<Curve> = [(0, "no prefetch"), (1, "stride +4")]
+            .map(|(which, words)| {
+                Curve::new(
+                    words,
+                    trusted().map(|row| {
+                        let clocks = row.clocks_per_packet[which];
+                        (row.frame_size as f64, factor * clocks)
+                    }),
+                )
+                .with_best(0.02)
+            })
+            .into();
         if curves[0].points.len() > 1 {
             let drawing = Drawing::Curves {
                 x: "packets of a frame".to_owned(),

@@ -78,14 +78,18 @@ fn states_table(test: &Test<'_>, states: &[State<'_>]) -> Table {
 fn picture(tests: &[Test<'_>]) -> Picture {
     let bar = |test: &Test<'_>| {
         let clusters = test.states.chunk_by(|a, b| a.cluster == b.cluster);
-        let part = |state: &State<'_>| (state.state.to_owned(), state.share_percent.unwrap_or(0.0));
         clusters
             .map(|states| {
                 let name = match states[0].cluster {
                     Some(cluster) => format!("{}, cluster {cluster}", title(test)),
                     None => title(test),
                 };
-                Bar::new(name, states.iter().map(part))
+                Bar::new(
+                    name,
+                    states
+                        .iter()
+                        .map(|state| (state.state.to_owned(), state.share_percent.unwrap_or(0.0))),
+                )
             })
             .collect_vec()
     };

@@ -57,9 +57,14 @@ fn unit(eas_energy: &EasEnergy<'_>, board: &Board<'_>) -> (String, f64) {
 fn picture(eas_energy: &EasEnergy<'_>) -> Option<Picture> {
     let (unit, scale) = unit(eas_energy, eas_energy.boards.first()?);
     let curve = |name: String, values: &[f64]| {
-        let per_task =
-            |(&tasks, &value): (&u32, &f64)| (f64::from(tasks), scale * value / f64::from(tasks));
-        Curve::new(name, eas_energy.tasks.iter().zip(values).map(per_task))
+        Curve::new(
+            name,
+            eas_energy
+                .tasks
+                .iter()
+                .zip(values)
+                .map(|(&tasks, &value)| (f64::from(tasks), scale * value / f64::from(tasks))),
+        )
     };
     let mut curves = Vec::new();
     for board in eas_energy

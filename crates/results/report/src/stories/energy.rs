@@ -63,15 +63,19 @@ fn interval_words(savings: &Savings<'_>) -> (&'static str, [&'static str; 2]) {
 }
 
 fn picture(savings: &Savings<'_>) -> Picture {
-    let row = |(cell, benefit): (&CellFacts<'_>, Interval)| IntervalRow {
-        published: cell.published_energy_benefit_percent,
-        ..IntervalRow::new(
-            format!("{}, {}", cell.benchmark, cell.configuration),
-            benefit.all(),
-        )
-        .of(cell.configuration)
-    };
-    let rows = Drawing::Intervals(savings.saving().map(row).collect());
+    let rows = Drawing::Intervals(
+        savings
+            .saving()
+            .map(|(cell, benefit)| IntervalRow {
+                published: cell.published_energy_benefit_percent,
+                ..IntervalRow::new(
+                    format!("{}, {}", cell.benchmark, cell.configuration),
+                    benefit.all(),
+                )
+                .of(cell.configuration)
+            })
+            .collect(),
+    );
     Picture::new(
         "Energy saved against the reference",
         interval_words(savings).0,
@@ -184,25 +188,23 @@ fn reference_power(savings: &Savings<'_>, told: &mut Blocks) {
 }
 
 fn decided(savings: &Savings<'_>, told: &mut Blocks) {
-    let is_told = |cell: &&CellFacts<'_>| {
-        cell.verdict == Some("undecided")
-            || (cell.benchmark == "audio" && cell.configuration == CONFIGURATIONS[0])
-    };
-    let item = |cell: &CellFacts<'_>| {
-        let DecidingUnknown { unknown, spearman } = cell.decides.as_ref()?;
-        let verdict = cell.verdict.unwrap_or_default();
-        Some(Text::from(format!(
-            "{}, {} ({verdict}): `{unknown}` {}",
-            cell.benchmark,
-            cell.configuration,
-            points(*spearman).signed()
-        )))
-    };
     let items = savings
         .cells
         .iter()
-        .filter(is_told)
-        .filter_map(item)
+        .filter(|cell| {
+            cell.verdict == Some("undecided")
+                || (cell.benchmark == "audio" && cell.configuration == CONFIGURATIONS[0])
+        })
+        .filter_map(|cell| {
+            let DecidingUnknown { unknown, spearman } = cell.decides.as_ref()?;
+            let verdict = cell.verdict.unwrap_or_default();
+            Some(Text::from(format!(
+                "{}, {} ({verdict}): `{unknown}` {}",
+                cell.benchmark,
+                cell.configuration,
+                points(*spearman).signed()
+            )))
+        })
         .collect_vec();
     if !items.is_empty() {
         told.paragraph("What was not published and goes most with the benefit (Spearman):");

@@ -4,7 +4,7 @@ use super::story::Story;
 use crate::blocks::{Blocks, Drawing, IntervalRow, Picture, Table, Text, figure, fixed};
 use crate::words::clocks;
 use crate::words::{capital, idle as words};
-use findings::idle_clock::{Change, Clock, Clocks, Statistics};
+use findings::idle_clock::{Change, Clocks, Statistics};
 use itertools::Itertools;
 
 /// A table of times.
@@ -39,11 +39,14 @@ impl Story for Clocks<'_> {
     fn tell(&self, told: &mut Blocks) {
         clocks::noise(&self.steadiness, told);
         told.answer(words::clocks(self));
-        let interval = |clock: &Clock<'_>| {
-            let name = format!("{}, threads: {}", clock.name, clock.mode);
-            Some(IntervalRow::new(name, clock.times.quartiles()?).of(clock.name))
-        };
-        let rows = self.clocks.iter().filter_map(interval).collect_vec();
+        let rows = self
+            .clocks
+            .iter()
+            .filter_map(|clock| {
+                let name = format!("{}, threads: {}", clock.name, clock.mode);
+                Some(IntervalRow::new(name, clock.times.quartiles()?).of(clock.name))
+            })
+            .collect_vec();
         if !rows.is_empty() {
             let title = "Reads of a clock: quartiles and median";
             told.picture(Picture::new(title, "time", "ns", Drawing::Intervals(rows)));
@@ -185,16 +188,21 @@ fn published(clocks: &Clocks<'_>, told: &mut Blocks) {
         "Published ({}; {}):",
         reference.source, reference.conditions
     ));
-    let item = |clock: &str| {
-        let figures = reference
-            .clocks
-            .iter()
-            .filter(|figure| figure.clock == clock)
-            .map(|figure| format!("{} {}", figure.statistic, figure.value))
-            .join(", ");
-        format!("{clock}: {figures} ns").into()
-    };
-    told.list(reference.names().into_iter().map(item).collect());
+    told.list(
+        reference
+            .names()
+            .into_iter()
+            .map(|clock| {
+                let figures = reference
+                    .clocks
+                    .iter()
+                    .filter(|figure| figure.clock == clock)
+                    .map(|figure| format!("{} {}", figure.statistic, figure.value))
+                    .join(", ");
+                format!("{clock}: {figures} ns").into()
+            })
+            .collect(),
+    );
 }
 
 /// The result of a shift in the place of a division of a time, beside what was published of it.
@@ -203,7 +211,7 @@ fn bias(clocks: &Clocks<'_>, told: &mut Blocks) {
     let Some(reference) = clocks.reference else {
         return;
     };
-    let item = |row: &published::DivisionFigure| {
+    let mut items = reference.divisions.iter().map(|row| {
         let (shifted, quotient) = (row.nsec >> 10, row.nsec as f64 / 1024.0);
         Text::from(format!(
             "{} ns: / 1000 {} us; >> 10 {shifted} us, the quotient {quotient} us; published {} us and {} us",
@@ -212,8 +220,7 @@ fn bias(clocks: &Clocks<'_>, told: &mut Blocks) {
             row.div_1000_usec,
             row.shift_10_usec
         ))
-    };
-    let mut items = reference.divisions.iter().map(item).collect_vec();
+    }).collect_vec();
     items.push(
         "The published 976 ns for 1000 ns is the quotient: the shift itself gives 0 us.".into(),
     );

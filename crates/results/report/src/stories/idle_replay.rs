@@ -3,7 +3,7 @@
 use super::story::Story;
 use crate::blocks::{Blocks, Drawing, IntervalRow, Picture, Table, Text, fixed, whole};
 use crate::words::idle::{self as words, between as cell, energy, tenths, time_percent};
-use findings::idle_replay::{Agreement, Bounds, Counters, Governor, Intervals, Replay};
+use findings::idle_replay::{Bounds, Counters, Governor, Intervals, Replay};
 use itertools::Itertools;
 use recording::distinct;
 
@@ -193,10 +193,16 @@ fn provenance(replay: &Replay<'_>, told: &mut Blocks) {
         known + bounded + unknown,
         replay.platform.unwrap_or("")
     ));
-    let reason = |(reason, count): &(&str, Bounds)| {
-        Text::from(format!("unknown because {reason}: {:.0}", count.low))
-    };
-    told.list(replay.unknown_because.0.iter().map(reason).collect());
+    told.list(
+        replay
+            .unknown_because
+            .0
+            .iter()
+            .map(|(reason, count)| {
+                Text::from(format!("unknown because {reason}: {:.0}", count.low))
+            })
+            .collect(),
+    );
 }
 
 fn agreement(replay: &Replay<'_>, told: &mut Blocks) {
@@ -206,15 +212,14 @@ fn agreement(replay: &Replay<'_>, told: &mut Blocks) {
         .filter_map(|governor| Some((governor.name, governor.agreement.as_ref()?)))
         .collect_vec();
     let share = |share: Option<f64>| share.map(|share| fixed(100.0 * share, 1));
-    let same = |(_, agreement): &(&str, &Agreement)| {
-        let compared = agreement.compared.unwrap_or(0);
-        fixed(100.0 * agreement.same, 1).after(format!(" ({compared})"))
-    };
     let table = Table::with_rows(&rows)
         .words("chooses as the traced kernel did, %", |(governor, _)| {
             *governor
         })
-        .numbers("of known intervals", same)
+        .numbers("of known intervals", |(_, agreement)| {
+            let compared = agreement.compared.unwrap_or(0);
+            fixed(100.0 * agreement.same, 1).after(format!(" ({compared})"))
+        })
         .numbers("mean over states", |(_, of)| share(of.balanced))
         .numbers("commonest state alone", |(_, of)| share(of.commonest_state));
     told.table(table.done());

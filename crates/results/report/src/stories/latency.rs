@@ -8,12 +8,12 @@ use crate::blocks::{
 };
 use crate::words::latency::{self as words, Case, headlines};
 use crate::words::{GUESS, INTERVALS, case_title, controller, guess, held, place};
-use attribution::{Spending, Spent};
+use attribution::Spending;
 use findings::Findings;
 use findings::accuracy::Accuracy;
 use findings::cases::{cell_of, cpus, groups, metrics_of, used_causes, whole_metrics};
-use findings::compared::{ComparedCell, Range, Spread, spread};
-use findings::latency::{CaseFacts, Latency};
+use findings::compared::{ComparedCell, Spread, spread};
+use findings::latency::Latency;
 use itertools::Itertools;
 use recording::metrics;
 
@@ -23,11 +23,10 @@ impl Story for Latency<'_> {
         let cases = groups(findings.compared())
             .into_iter()
             .filter_map(|group| {
-                let of = |of: &&CaseFacts<'_>| {
-                    (of.release, of.case, of.mode) == (group.release, group.case, group.mode)
-                };
                 Some(Case {
-                    facts: self.cases.iter().find(of)?,
+                    facts: self.cases.iter().find(|of| {
+                        (of.release, of.case, of.mode) == (group.release, group.case, group.mode)
+                    })?,
                     headlines: headlines(findings, &group),
                     group,
                 })
@@ -90,9 +89,9 @@ fn accuracies(rows: &[Accuracy]) -> Table {
 fn spreads(spreads: &[Spread], note: &str) -> Table {
     let ranks = |spread: &Spread| {
         let shown = spread.powerdown_by_rank.iter().take(16);
-        let words =
-            |of: &Range| Cell::Spread(figure(of.median), figure(of.min), figure(of.max)).plain();
-        let mut each = shown.map(words).collect_vec();
+        let mut each = shown
+            .map(|of| Cell::Spread(figure(of.median), figure(of.min), figure(of.max)).plain())
+            .collect_vec();
         let more = spread.powerdown_by_rank.len().saturating_sub(each.len());
         each.extend((more > 0).then(|| format!("and {more} more")));
         each.join(", ")
@@ -124,10 +123,6 @@ fn overview(findings: &Findings<'_>, cases: &[Case<'_>]) -> Table {
     let several = cases
         .iter()
         .any(|case| case.facts.release != cases[0].facts.release);
-    let bars = |case: &Case<'_>| {
-        let spending = case.spending()?;
-        Some(hung_on(findings, case.facts.release, spending, longest))
-    };
     let table = Table::with_rows(cases)
         .when(several, |table| {
             table.words("release", |case| case.facts.release)
@@ -157,7 +152,12 @@ fn overview(findings: &Findings<'_>, cases: &[Case<'_>]) -> Table {
                     error((case.facts.longest / us - 1.0) * 100.0, of.used_in_fit())
                 })
         })
-        .when(longest > 0.0, |table| table.words("critical path", bars));
+        .when(longest > 0.0, |table| {
+            table.words("critical path", |case| {
+                let spending = case.spending()?;
+                Some(hung_on(findings, case.facts.release, spending, longest))
+            })
+        });
     let note = "The slowest CPU of each iteration, whichever it is; the median over the iterations. A bar is its critical path: \
                 time spent waiting for another CPU is shown as what that CPU was doing.";
     let fit = if has_published && findings.is_simulated() {
@@ -194,17 +194,20 @@ fn on_board(findings: &Findings<'_>, release: &str, title: &str) -> String {
 /// A critical path as a bar.
 fn hung_on(findings: &Findings<'_>, release: &str, spending: &Spending, longest: f64) -> Bars {
     let tick_us = findings.timelines.tick_us().unwrap_or(0.0);
-    let part = |&(spent, ticks): &(Spent, u64)| {
-        let title = on_board(findings, release, spent.title());
-        let paint = if title == spent.title() {
-            Paint::Spent(spent)
-        } else {
-            Paint::Name(title)
-        };
-        (paint, ticks as f64 * tick_us)
-    };
     Bars {
-        parts: spending.parts.iter().map(part).collect(),
+        parts: spending
+            .parts
+            .iter()
+            .map(|&(spent, ticks)| {
+                let title = on_board(findings, release, spent.title());
+                let paint = if title == spent.title() {
+                    Paint::Spent(spent)
+                } else {
+                    Paint::Name(title)
+                };
+                (paint, ticks as f64 * tick_us)
+            })
+            .collect(),
         longest,
         unit: "us",
     }
@@ -243,12 +246,10 @@ impl Case<'_> {
     /// The cell with the longest published figure of what the case is about.
     fn published(&self) -> Option<&ComparedCell> {
         let us = |cell: &ComparedCell| cell.published.as_ref().map_or(0.0, |of| of.value_us);
-        let of =
-            |cell: &&&ComparedCell| cell.recorded.metric == self.facts.metric && us(cell) > 0.0;
         self.group
             .cells
             .iter()
-            .filter(of)
+            .filter(|cell| cell.recorded.metric == self.facts.metric && us(cell) > 0.0)
             .max_by(|a, b| us(a).total_cmp(&us(b)))
             .copied()
     }

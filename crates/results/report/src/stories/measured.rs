@@ -80,8 +80,11 @@ fn first_measure<'f>(findings: &'f Findings<'_>) -> Vec<(String, &'f MeasureRow)
     else {
         return Vec::new();
     };
-    let is_same = |row: &&MeasureRow| (&row.metric, &row.unit) == (&first.metric, &first.unit);
-    let rows = findings.measures().iter().filter(is_same).collect_vec();
+    let rows = findings
+        .measures()
+        .iter()
+        .filter(|row| (&row.metric, &row.unit) == (&first.metric, &first.unit))
+        .collect_vec();
     let parts = |row: &&MeasureRow| {
         let cpu = if row.cpu.is_empty() {
             String::new()

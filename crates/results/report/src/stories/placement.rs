@@ -106,8 +106,11 @@ fn picture(placement: &Placement<'_>) -> Option<Picture> {
             "Lower and further left is better; lines are from the lowest seed to the highest.",
         ));
     }
-    let row = |policy: &Policy<'_>| Some(IntervalRow::new(policy.name, energy(policy)?.all()));
-    let rows = placement.policies.iter().filter_map(row).collect();
+    let rows = placement
+        .policies
+        .iter()
+        .filter_map(|policy| Some(IntervalRow::new(policy.name, energy(policy)?.all())))
+        .collect();
     Some(Picture::new(
         "Energy by policy",
         "energy",
@@ -130,9 +133,10 @@ fn overview(placement: &Placement<'_>) -> Table {
     let table = Table::with_rows(&placement.policies)
         .words("policy", |policy| policy.name)
         .when(task.is_some(), |table| {
-            let of = |policy: &Policy<'_>| policy.tasks.get(task?).map(|task| whole(task.periods));
             table
-                .numbers("periods", of)
+                .numbers("periods", |policy| {
+                    policy.tasks.get(task?).map(|task| whole(task.periods))
+                })
                 .each(PERCENTS, |table, percent| {
                     table.numbers(format!("{percent}, ms"), move |policy| {
                         policy.response(task, percent).map(figure)
@@ -272,14 +276,17 @@ fn where_tasks_ran<'r>(
 fn owners_picture(placement: &Placement<'_>) -> Option<Picture> {
     let (unit, scale) = placement.unit();
     let names = placement.owner_names();
-    let bar = |policy: &Policy<'_>| {
-        let energies = names.iter().filter_map(|owner| {
-            let energy = policy.owners_unit_s.get(owner)?;
-            Some((owner.to_string(), energy * scale))
-        });
-        Bar::new(policy.name, energies)
-    };
-    let bars = placement.policies.iter().map(bar).collect_vec();
+    let bars = placement
+        .policies
+        .iter()
+        .map(|policy| {
+            let energies = names.iter().filter_map(|owner| {
+                let energy = policy.owners_unit_s.get(owner)?;
+                Some((owner.to_string(), energy * scale))
+            });
+            Bar::new(policy.name, energies)
+        })
+        .collect_vec();
     let picture = Picture::new("Energy by owner", "energy", &unit, Drawing::Bars(bars));
     (!names.is_empty()).then(|| picture.noted(placement.of_the_middle()))
 }
@@ -326,13 +333,15 @@ fn by_policy<'r>(
     of: impl Fn(&Policy<'r>, &str) -> Option<f64>,
 ) -> Table {
     let all = placement.policies.first().map_or_else(Vec::new, names);
-    let is_known = |name: &&str| {
-        placement
-            .policies
-            .iter()
-            .any(|policy| of(policy, name).is_some())
-    };
-    let names = all.into_iter().filter(is_known).collect_vec();
+    let names = all
+        .into_iter()
+        .filter(|name| {
+            placement
+                .policies
+                .iter()
+                .any(|policy| of(policy, name).is_some())
+        })
+        .collect_vec();
     Table::with_rows(&names)
         .words(title, |row| *row)
         .each(&placement.policies, |table, policy| {

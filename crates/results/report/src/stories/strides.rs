@@ -18,14 +18,15 @@ use itertools::Itertools;
 fn picture(cells: &[Cells], ticks: &Ticks) -> Option<Picture> {
     let curve = |name: &&str| {
         let of = of_loop(cells, name).filter(|cell| cell.stride_first == cell.stride_second);
-        let point = |cell: &Cells| {
-            let published = cell
-                .published_clocks_per_packet
-                .map(|of| of * ticks.factor());
-            let value = cell.clocks_per_packet * ticks.factor();
-            (cell.stride_first as f64, Figure { value, published })
-        };
-        let mut points = of.map(point).collect_vec();
+        let mut points = of
+            .map(|cell| {
+                let published = cell
+                    .published_clocks_per_packet
+                    .map(|of| of * ticks.factor());
+                let value = cell.clocks_per_packet * ticks.factor();
+                (cell.stride_first as f64, Figure { value, published })
+            })
+            .collect_vec();
         points.sort_by(|a, b| a.0.total_cmp(&b.0));
         let curve = Curve {
             name: (*name).to_owned(),
@@ -109,11 +110,6 @@ impl Story for MeasuredStudy<'_> {
             let [low, high] = cell.quartiles().map(|clocks| fixed(clocks, 1));
             Cell::Range(low, high)
         };
-        let bar = |cell: &Cells| Bars {
-            parts: vec![(Paint::Name(cell.loop_name.clone()), cell.clocks_per_packet)],
-            longest: most,
-            unit: "ticks",
-        };
         let table = Table::with_rows(&self.cells)
             .words("loop", |cell| cell.loop_name.as_str())
             .numbers("strides", |cell| {
@@ -121,7 +117,11 @@ impl Story for MeasuredStudy<'_> {
             })
             .numbers("clocks", |cell| fixed(cell.clocks_per_packet, 1))
             .numbers("quartiles", quartiles)
-            .words("", bar);
+            .words("", |cell| Bars {
+                parts: vec![(Paint::Name(cell.loop_name.clone()), cell.clocks_per_packet)],
+                longest: most,
+                unit: "ticks",
+            });
         told.table(table.done());
     }
 }
@@ -190,7 +190,6 @@ fn cell_table(predicted: &PredictedStudy<'_>) -> Table {
         (Some(_), false) => "predicted",
     };
     let waited = |cell: &Cells, access: &str| fixed(cell.waited_at(access), 2);
-    let blocked = |cell: &Cells| (cell.blocked() >= 0.005).then(|| fixed(cell.blocked(), 2));
     let or_dash = |number: Option<Number>| number.map_or_else(|| Cell::from("-"), Cell::from);
     Table::with_rows(&predicted.cells)
         .words("loop", |cell| cell.loop_name.as_str())
@@ -203,7 +202,7 @@ fn cell_table(predicted: &PredictedStudy<'_>) -> Table {
         .numbers("model", |cell| or_dash(cell.mpps.map(|mpps| fixed(mpps, 2))))
         .numbers("data", |cell| waited(cell, "first touch of the packet's data"))
         .numbers("metadata", |cell| waited(cell, "first touch of the metadata"))
-        .numbers("buffers", blocked)
+        .numbers("buffers", |cell| (cell.blocked() >= 0.005).then(|| fixed(cell.blocked(), 2)))
         .done()
         .noted(
             "Stalls, ticks per packet: data and metadata wait at the first touch of the packet's line of that kind; an access that \

@@ -44,8 +44,12 @@ fn pictures(tune: &Tune<'_>, told: &mut Blocks) {
                     .into_iter()
                     .all(|at| cell.values[at] == best.values[at])
         };
-        let point = |cell: &TunedCell| (f64::from(cell.values[knob]), factor * cell.clocks);
-        let mut points = tune.cells.iter().filter(is_on).map(point).collect_vec();
+        let mut points = tune
+            .cells
+            .iter()
+            .filter(is_on)
+            .map(|cell| (f64::from(cell.values[knob]), factor * cell.clocks))
+            .collect_vec();
         points.sort_by(|a, b| a.0.total_cmp(&b.0));
         Curve::new(&tune.facts.knobs[knob].name, points).with_best(NEAR)
     };

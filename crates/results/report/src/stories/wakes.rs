@@ -87,9 +87,8 @@ pub fn details(wake_ups: &WakeUps, told: &mut Blocks) {
 
 /// How each cluster slept: while all of its CPUs did, and by itself.
 pub fn domains(domains: &[DomainSleep], seconds: Option<f64>, told: &mut Blocks) {
-    let cpus = |row: &DomainSleep| row.cpus.iter().map(u16::to_string).join(" ");
     let table = Table::with_rows(domains)
-        .words("CPUs", cpus)
+        .words("CPUs", |row| row.cpus.iter().map(u16::to_string).join(" "))
         .words("what slept", |row| Cell::from(row.what.as_str()))
         .numbers("entries", |row| row.entered.map(grouped))
         .numbers("time, ms", |row| fixed(row.total_ns as f64 / 1e6, 3))

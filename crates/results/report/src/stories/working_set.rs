@@ -9,17 +9,16 @@ impl Story for WorkingSet<'_> {
     fn tell(&self, told: &mut Blocks) {
         told.answer(packets::kept(self));
         told.answers(packets::whole_path(self));
-        let by_stride = |stride: u64| {
-            let points = self
-                .frame_sizes
-                .iter()
-                .filter(move |way| way.buffer_bytes == stride)
-                .map(|way| (way.frame_size as f64, way.beyond_l1(LATER)));
-            Curve::new(format!("stride {stride}"), points)
-        };
         let curves = packets::strides(&self.frame_sizes)
             .into_iter()
-            .map(by_stride)
+            .map(|stride| {
+                let points = self
+                    .frame_sizes
+                    .iter()
+                    .filter(move |way| way.buffer_bytes == stride)
+                    .map(|way| (way.frame_size as f64, way.beyond_l1(LATER)));
+                Curve::new(format!("stride {stride}"), points)
+            })
             .collect();
         let drawing = Drawing::Curves {
             x: "packets of a frame".to_owned(),

@@ -146,12 +146,11 @@ impl<'s> SweepStory<'s> {
     fn blocks(&self) -> Blocks {
         let mut told = Blocks::default();
         if let Some(&first) = self.order.first() {
-            let settings = |point: &PointSummary| self.settings(point);
             told.answers(words::sweep(
                 self.summary,
                 first,
                 &self.effects[first],
-                &settings,
+                &|point| self.settings(point),
             ));
         }
         self.warn(&mut told);
@@ -228,10 +227,9 @@ impl<'s> SweepStory<'s> {
             .filter(|effect| effect.share >= 0.005)
             .filter_map(|effect| self.by_key.iter().find(|groups| groups.key == effect.key))
             .collect_vec();
-        let is_axis = |groups: &&&Groups| {
+        let Some(x) = ranked.iter().find(|groups| {
             groups.groups.len() > 2 && groups.groups.iter().all(|group| group.at.is_some())
-        };
-        let Some(x) = ranked.iter().find(is_axis) else {
+        }) else {
             return Some(self.bars(quantity, ranked.first()?));
         };
         // A curve for each value of the next key, where they are few.
@@ -239,13 +237,14 @@ impl<'s> SweepStory<'s> {
             .iter()
             .find(|groups| groups.key != x.key && groups.groups.len() <= CURVES);
         let lines = match second {
-            Some(second) => {
-                let line = |group: &sweep_effects::Group| {
+            Some(second) => second
+                .groups
+                .iter()
+                .map(|group| {
                     let points = group.points.iter().copied().collect();
                     (format!("{}={}", second.key, group.name), points)
-                };
-                second.groups.iter().map(line).collect()
-            }
+                })
+                .collect(),
             None => vec![(String::new(), (0..self.summary.points.len()).collect())],
         };
         let curve = |(name, line): (String, BTreeSet<usize>)| {
@@ -285,20 +284,19 @@ impl<'s> SweepStory<'s> {
     /// A bar for the mean of each group.
     fn bars(&self, quantity: usize, groups: &Groups) -> Picture {
         let of = self.quantity(quantity);
-        let bar = |(group, mean): (&sweep_effects::Group, f64)| Bar {
-            name: group.name.clone(),
-            parts: vec![(
-                groups.key.clone(),
-                Figure {
-                    value: mean,
-                    published: None,
-                },
-            )],
-        };
         let bars = groups
             .means(self.summary, quantity)
             .into_iter()
-            .map(bar)
+            .map(|(group, mean)| Bar {
+                name: group.name.clone(),
+                parts: vec![(
+                    groups.key.clone(),
+                    Figure {
+                        value: mean,
+                        published: None,
+                    },
+                )],
+            })
             .collect();
         let title = format!("Means of {} by {}", words::quantity(of), groups.key);
         Picture::new(

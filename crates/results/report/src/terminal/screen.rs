@@ -4,7 +4,7 @@
 use super::grid::paragraph;
 use super::layout::render;
 use super::paint::{BOLD, DIM, painted};
-use crate::blocks::{Bar, Bars, Block, Cell, Drawing, Figure, Picture, Table};
+use crate::blocks::{Bar, Block, Cell, Drawing, Figure, Picture, Table};
 use crate::style::Style;
 use crate::words::sentences;
 use itertools::Itertools;
@@ -121,20 +121,21 @@ fn picture_of(table: &Table) -> Picture {
         value,
         published: None,
     };
-    let bar = |(name, bars): (String, Bars)| Bar {
-        name,
-        parts: bars
-            .parts
-            .iter()
-            .map(|(paint, length)| (paint.title().to_string(), figure(*length)))
-            .collect(),
-    };
     let unit = table
         .rows
         .iter()
         .find_map(|row| bars(row))
         .map_or("", |bars| bars.unit);
-    let mut rows = drawn.map(bar).collect_vec();
+    let mut rows = drawn
+        .map(|(name, bars)| Bar {
+            name,
+            parts: bars
+                .parts
+                .iter()
+                .map(|(paint, length)| (paint.title().to_string(), figure(*length)))
+                .collect(),
+        })
+        .collect_vec();
     rows.sort_by(|a, b| b.total().value.total_cmp(&a.total().value));
     let of = table
         .columns

@@ -25,12 +25,11 @@ pub fn answer(
         let most = Leaders::most(parts, ends);
         let most = most.as_ref().and_then(|most| most.alone());
         let most = most.map_or_else(String::new, |(_, part)| {
-            let is_idle = |row: &MeasureRow| {
+            let idle = if findings.measures().iter().any(|row| {
                 row.metric == VECTORS_PER_CALL.name
                     && row.subject == part.subject
                     && row.median < 0.5
-            };
-            let idle = if findings.measures().iter().any(is_idle) {
+            }) {
                 ", most of whose calls found no packet"
             } else {
                 ""

@@ -146,12 +146,13 @@ pub fn place(cell: &CellResult) -> String {
 /// The columns of a text, in which what only sets a colour takes no room.
 fn room(text: &str) -> usize {
     let mut escaped = false;
-    let counts = |&c: &char| {
-        let counts = !escaped && c != '\x1b';
-        escaped = if escaped { c != 'm' } else { c == '\x1b' };
-        counts
-    };
-    text.chars().filter(counts).count()
+    text.chars()
+        .filter(|&c| {
+            let counts = !escaped && c != '\x1b';
+            escaped = if escaped { c != 'm' } else { c == '\x1b' };
+            counts
+        })
+        .count()
 }
 
 /// The sentences of a text, each with its full stop.

@@ -5,7 +5,7 @@ use super::{clocks, listed, within};
 use crate::blocks::{figure, fixed};
 use findings::batch::{Batch, best};
 use findings::loaded::LoadedGraph;
-use findings::strides::{Gains, MeasuredStudy, PredictedStudy, Score, label};
+use findings::strides::{Gains, MeasuredStudy, PredictedStudy, label};
 use findings::ticks::Ticks;
 use findings::working_set::{HARDLY_ANY, LATER, NodeTime, Way, WorkingSet};
 use itertools::Itertools;
@@ -133,11 +133,13 @@ fn gains(of: &Gains, ticks: &Ticks, repeats: bool, more: &str) -> Option<String>
 
 /// What prefetch gains in the model, and how far it misses what no fit used.
 pub fn predicted(study: &PredictedStudy<'_>) -> Option<String> {
-    let is_unfitted = |score: &&Score| score.predictor == "model" && !score.fitted;
-    let errors = study.scores.iter().filter(is_unfitted);
-    let percent =
-        |score: &Score| format!("{} by {} %", score.loop_name, fixed(score.rms_percent, 2));
-    let errors = errors.map(percent).join(" and ");
+    let errors = study
+        .scores
+        .iter()
+        .filter(|score| score.predictor == "model" && !score.fitted);
+    let errors = errors
+        .map(|score| format!("{} by {} %", score.loop_name, fixed(score.rms_percent, 2)))
+        .join(" and ");
     let missed = (!errors.is_empty())
         .then(|| format!("The model misses the published loops that no fit used, {errors} (rms)."));
     let said = gains(&study.gains, &study.ticks, true, "")
@@ -223,8 +225,10 @@ pub fn strides(ways: &[Way<'_>]) -> Vec<u64> {
 /// The sizes at which hardly an access is lost at any stride.
 fn up_to(ways: &[Way<'_>], size: fn(&Way<'_>) -> u64, lost: fn(&Way<'_>) -> f64) -> String {
     let sizes = ways.chunk_by(|a, b| size(a) == size(b));
-    let keeps = |ways: &&[Way<'_>]| ways.iter().all(|way| lost(way) < HARDLY_ANY);
-    match sizes.take_while(keeps).last() {
+    match sizes
+        .take_while(|ways| ways.iter().all(|way| lost(way) < HARDLY_ANY))
+        .last()
+    {
         Some(ways) => format!("up to {}", size(&ways[0])),
         None => format!("less than {}", ways.first().map_or(0, size)),
     }

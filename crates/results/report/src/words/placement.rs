@@ -152,15 +152,16 @@ fn least_energy(placement: &Placement<'_>) -> Option<String> {
         .filter(|policy| policy.is_done)
         .collect_vec();
     let names = done.iter().map(|policy| policy.name).collect_vec();
-    let is_same = |policy: &&Policy<'_>| {
-        let mut pairs = policy.integrals.iter().zip(&done[0].integrals);
-        pairs.all(|(own, first)| (own / first - 1.0).abs() < ALIKE)
-    };
     let energy = |policies: &[&str]| energy(placement, policies);
     Some(match (&placement.wins.energy[..], &names[..]) {
         ([], []) => return None,
         ([], [one]) => format!("Energy of {one}{}.", energy(&names)),
-        ([], all) if done.iter().all(is_same) => {
+        ([], all)
+            if done.iter().all(|policy| {
+                let mut pairs = policy.integrals.iter().zip(&done[0].integrals);
+                pairs.all(|(own, first)| (own / first - 1.0).abs() < ALIKE)
+            }) =>
+        {
             let sums = done.iter().map(|policy| policy.integrals.iter().sum());
             format!("{} take the same energy{}.", listed(all), within(sums, ""))
         }

@@ -81,10 +81,15 @@ pub fn what_if(what_if: &WhatIf) -> Vec<String> {
 
 /// What draws more of what chance decides.
 fn more(what_if: &WhatIf) -> String {
-    let drawn = |point: &WhatIfPoint| point.seeds.len().max(point.measured.len());
-    let most = what_if.points.iter().map(drawn).max().unwrap_or(0);
-    let more = |name| format!("`--{name} {}`", (4 * most).max(20));
-    what_if.draws.map_or("a longer run".to_owned(), more)
+    let most = what_if
+        .points
+        .iter()
+        .map(|point| point.seeds.len().max(point.measured.len()))
+        .max()
+        .unwrap_or(0);
+    what_if.draws.map_or("a longer run".to_owned(), |name| {
+        format!("`--{name} {}`", (4 * most).max(20))
+    })
 }
 
 /// A range of quotients in words: "20.3 to 75.1 % less", "4 to 15 times as long".

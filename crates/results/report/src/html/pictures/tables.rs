@@ -1,6 +1,6 @@
 //! The figures of a picture as rows and cells, for its table.
 
-use crate::blocks::lanes::{Lanes, NamedStretch, Row};
+use crate::blocks::lanes::{Lanes, Row};
 use crate::blocks::{
     Axis, Bar, Curve, Dot, Drawing, Figure, Flame, HeatMap, IntervalRow, Picture, axis_words,
     quantity,
@@ -81,15 +81,18 @@ fn bars(bars: &[Bar]) -> Rows {
 }
 
 fn curves(curves: &[Curve], x: &str) -> Rows {
-    let points = |curve: &Curve| {
-        let row = |(place, figure): &(f64, Figure)| {
-            (vec![curve.name.clone(), place.to_string()], *figure)
-        };
-        curve.points.iter().map(row).collect_vec()
-    };
     (
         vec!["curve".to_owned(), axis_words(x)],
-        curves.iter().flat_map(points).collect(),
+        curves
+            .iter()
+            .flat_map(|curve| {
+                curve
+                    .points
+                    .iter()
+                    .map(|(place, figure)| (vec![curve.name.clone(), place.to_string()], *figure))
+                    .collect_vec()
+            })
+            .collect(),
     )
 }
 
@@ -115,16 +118,19 @@ fn maps(maps: &[HeatMap], x: &Axis, y: &Axis) -> Rows {
 
 fn flames(flames: &[Flame]) -> Rows {
     let of = |flame: &Flame| {
-        let row = |(stack, value): &(Vec<String>, f64)| {
-            (
-                vec![flame.name.clone(), stack.join(" > ")],
-                Figure {
-                    value: *value,
-                    published: None,
-                },
-            )
-        };
-        flame.stacks.iter().map(row).collect_vec()
+        flame
+            .stacks
+            .iter()
+            .map(|(stack, value)| {
+                (
+                    vec![flame.name.clone(), stack.join(" > ")],
+                    Figure {
+                        value: *value,
+                        published: None,
+                    },
+                )
+            })
+            .collect_vec()
     };
     (
         vec!["of".to_owned(), "called by, and function".to_owned()],
@@ -165,14 +171,18 @@ fn dots(dots: &[Dot], (x, x_unit): &(String, String), (y, y_unit): (&str, &str))
             quantity(high, unit)
         )
     };
-    let cells = |dot: &Dot| {
-        vec![
-            dot.name.clone(),
-            spread(dot.x, x_unit),
-            spread(dot.y, y_unit),
-        ]
-    };
-    (headings, dots.iter().map(cells).collect())
+    (
+        headings,
+        dots.iter()
+            .map(|dot| {
+                vec![
+                    dot.name.clone(),
+                    spread(dot.x, x_unit),
+                    spread(dot.y, y_unit),
+                ]
+            })
+            .collect(),
+    )
 }
 
 fn lanes(lanes: &Lanes) -> Cells {
@@ -184,16 +194,18 @@ fn lanes(lanes: &Lanes) -> Cells {
         "what".to_owned(),
     ];
     let of_row = |row: &Row| {
-        let cells = |stretch: &NamedStretch| {
-            let (from, to) = (lanes.us(stretch.from), lanes.us(stretch.to));
-            vec![
-                row.name.clone(),
-                format!("{from:.2}"),
-                format!("{:.2}", to - from),
-                stretch.what.clone(),
-            ]
-        };
-        row.stretches.iter().map(cells).collect_vec()
+        row.stretches
+            .iter()
+            .map(|stretch| {
+                let (from, to) = (lanes.us(stretch.from), lanes.us(stretch.to));
+                vec![
+                    row.name.clone(),
+                    format!("{from:.2}"),
+                    format!("{:.2}", to - from),
+                    stretch.what.clone(),
+                ]
+            })
+            .collect_vec()
     };
     (headings, lanes.rows.iter().flat_map(of_row).collect())
 }

@@ -223,7 +223,7 @@ fn bar(out: &mut String, axis: &Axis, span: &Span, kinds: &[Kind], names: &Names
         out,
         "<rect class={class} x={left}% y={y} width={width}% height={height} />"
     );
-    let fits = |text: &String| {
+    if let Some(text) = labels(span, kind, names).into_iter().find(|text| {
         let letters = text.chars().count();
         letters as f64 * LETTER
             + if letters == 1 {
@@ -232,8 +232,7 @@ fn bar(out: &mut String, axis: &Axis, span: &Span, kinds: &[Kind], names: &Names
                 kind.margin
             }
             <= (end - x) * WIDTH
-    };
-    if let Some(text) = labels(span, kind, names).into_iter().find(fits) {
+    }) {
         let dark = if kind.light_label {
             "on-dark"
         } else {

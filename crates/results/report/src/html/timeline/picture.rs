@@ -211,13 +211,15 @@ impl Picture {
 
     /// The causes that an axis shows, in the order of tables.
     pub fn causes(&self, axis: &Axis) -> Vec<Cause> {
-        let shown = |cause: &Cause| {
-            self.lanes
-                .iter()
-                .flat_map(|lane| &lane.spans)
-                .any(|span| span.what == What::Cause(*cause) && axis.shows(span.from, span.to))
-        };
-        Cause::ALL.into_iter().filter(shown).collect()
+        Cause::ALL
+            .into_iter()
+            .filter(|cause| {
+                self.lanes
+                    .iter()
+                    .flat_map(|lane| &lane.spans)
+                    .any(|span| span.what == What::Cause(*cause) && axis.shows(span.from, span.to))
+            })
+            .collect()
     }
 }
 
