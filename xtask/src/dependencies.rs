@@ -1,7 +1,7 @@
 //! What other people's crates a build takes: lock files in step, and licences and sources that
 //! `deny.toml` allows.
 
-use crate::tools::{cargo, git, root, table};
+use crate::tools::{Result, cargo, git, root, table};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ const REGISTRY: &str = "registry+https://github.com/rust-lang/crates.io-index";
 ///
 /// # Errors
 /// A lock file is stale, or a crate has a licence or a source that is not allowed.
-pub fn check() -> Result<(), String> {
+pub fn check() -> Result {
     let listed = git("ls-files *Cargo.lock")?;
     let allowed = allowed()?;
     let (mut wrong, mut known) = (BTreeSet::new(), BTreeSet::new());
@@ -72,7 +72,7 @@ fn text(value: &Value) -> &str {
 }
 
 /// The licences of `deny.toml`.
-fn allowed() -> Result<Vec<String>, String> {
+fn allowed() -> Result<Vec<String>> {
     let path = root().join("deny.toml");
     Ok(table(&path)?
         .get("licenses")

@@ -6,7 +6,9 @@
 
 use crate::needs;
 use crate::python::{environment, wheel as own_wheel};
-use crate::tools::{at, cargo, check, copy, create, entries, read, root, said, words, write};
+use crate::tools::{
+    Result, at, cargo, check, copy, create, entries, read, root, said, words, write,
+};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
@@ -42,7 +44,7 @@ struct Plan {
 }
 
 impl Plan {
-    fn read(arguments: &[String]) -> Result<Self, String> {
+    fn read(arguments: &[String]) -> Result<Self> {
         let mut plan = Self {
             processors: PROCESSORS.to_vec(),
             wheels: true,
@@ -73,7 +75,7 @@ impl Plan {
 }
 
 /// Builds, and tries what was built.
-pub fn run(arguments: &[String]) -> Result<(), String> {
+pub fn run(arguments: &[String]) -> Result {
     let plan = Plan::read(arguments)?;
     needs::install(&needs::DIST)?;
     if plan.tried {
@@ -107,7 +109,7 @@ pub fn run(arguments: &[String]) -> Result<(), String> {
     check(Command::new("ls").arg("-l").arg(&out))
 }
 
-fn build(root: &Path, tools: &Path, plan: &Plan, work: &Path, out: &Path) -> Result<(), String> {
+fn build(root: &Path, tools: &Path, plan: &Plan, work: &Path, out: &Path) -> Result {
     let _ = std::fs::remove_dir_all(out);
     create(out)?;
     let images = images(root, work)?;
@@ -178,7 +180,7 @@ fn reproducible(command: &mut Command, root: &Path, work: &Path) {
 }
 
 /// The firmware's ELF files, which programs carry.
-fn images(root: &Path, work: &Path) -> Result<PathBuf, String> {
+fn images(root: &Path, work: &Path) -> Result<PathBuf> {
     let folder = work.join("images");
     create(&folder)?;
     for (package, name, features) in [
@@ -221,7 +223,7 @@ fn programs(
     target: &str,
     work: &Path,
     images: &Path,
-) -> Result<PathBuf, String> {
+) -> Result<PathBuf> {
     let mut build = Command::new(tools.join("bin/cargo-zigbuild"));
     build.args(words("zigbuild --release --locked --quiet"));
     build
@@ -245,7 +247,7 @@ fn wheel(
     work: &Path,
     images: &Path,
     out: &Path,
-) -> Result<(), String> {
+) -> Result {
     let mut build = Command::new(tools.join("bin/maturin"));
     build.args(words(
         "build --quiet --release --locked --zig --compatibility manylinux2014 --target",
@@ -264,7 +266,7 @@ fn wheel(
 }
 
 /// The bill of materials and the licences.
-fn parts(root: &Path, tools: &Path, target: &str, work: &Path, out: &Path) -> Result<(), String> {
+fn parts(root: &Path, tools: &Path, target: &str, work: &Path, out: &Path) -> Result {
     let mut metadata = cargo(&format!(
         "metadata --format-version 1 --locked --filter-platform {target}"
     ));
@@ -282,7 +284,7 @@ fn parts(root: &Path, tools: &Path, target: &str, work: &Path, out: &Path) -> Re
 }
 
 /// The completions of both programs for every shell, and their manual pages.
-fn completions(out: &Path) -> Result<(), String> {
+fn completions(out: &Path) -> Result {
     for program in PROGRAMS {
         let says = |arguments: &str| {
             said(&mut cargo(&format!(
@@ -301,7 +303,7 @@ fn completions(out: &Path) -> Result<(), String> {
 }
 
 /// The checksums of all files, by name.
-fn sums(out: &Path) -> Result<(), String> {
+fn sums(out: &Path) -> Result {
     let names = names(out)?;
     write(
         &out.join("SHA256SUMS"),
@@ -310,7 +312,7 @@ fn sums(out: &Path) -> Result<(), String> {
 }
 
 /// Compares two folders, file by file.
-fn same(one: &Path, other: &Path) -> Result<(), String> {
+fn same(one: &Path, other: &Path) -> Result {
     let (ours, theirs) = (
         read(&one.join("SHA256SUMS"))?,
         read(&other.join("SHA256SUMS"))?,
@@ -333,7 +335,7 @@ fn same(one: &Path, other: &Path) -> Result<(), String> {
 }
 
 /// Asks the first question on a machine that has nothing but the program.
-fn try_out(work: &Path, out: &Path, processor: &str) -> Result<(), String> {
+fn try_out(work: &Path, out: &Path, processor: &str) -> Result {
     let program = out.join(format!("stopwatt-{processor}-linux"));
     let place = work.join(format!("try-{processor}"));
     let _ = std::fs::remove_dir_all(place.join("home"));
@@ -382,7 +384,7 @@ fn try_out(work: &Path, out: &Path, processor: &str) -> Result<(), String> {
 }
 
 /// Installs this machine's wheel into a fresh environment and asks it the same.
-fn try_wheel(work: &Path, out: &Path) -> Result<(), String> {
+fn try_wheel(work: &Path, out: &Path) -> Result {
     let here = format!("{}.whl", std::env::consts::ARCH);
     let Some(wheel) = names(out)?.into_iter().find(|name| name.ends_with(&here)) else {
         return Ok(());
@@ -403,7 +405,7 @@ fn try_wheel(work: &Path, out: &Path) -> Result<(), String> {
     )
 }
 
-fn names(folder: &Path) -> Result<Vec<String>, String> {
+fn names(folder: &Path) -> Result<Vec<String>> {
     Ok(entries(folder)?
         .into_iter()
         .filter_map(|path| Some(path.file_name()?.to_string_lossy().into_owned()))

@@ -2,7 +2,7 @@
 //! `xtask/judges.toml` lists it.
 
 use crate::stages::LIBRARIES;
-use crate::tools::{cargo, hold_known, root, table};
+use crate::tools::{Result, cargo, hold_known, root, table};
 use std::process::Command;
 use std::time::Instant;
 
@@ -14,7 +14,7 @@ struct Judge {
 }
 
 /// The judges of a list, in their order.
-fn read(list: &str) -> Result<Vec<Judge>, String> {
+fn read(list: &str) -> Result<Vec<Judge>> {
     let path = root().join("xtask/judges.toml");
     let table = table(&path)?;
     let packages = LIBRARIES
@@ -34,10 +34,12 @@ fn read(list: &str) -> Result<Vec<Judge>, String> {
             .collect();
         Some(Judge { name, asks, words })
     };
-    let wrong = || format!("{}: each needs `name`, `asks` and `run`", path.display());
     judges
         .iter()
-        .map(|one| judge(one).ok_or_else(wrong))
+        .map(|one| {
+            judge(one)
+                .ok_or_else(|| format!("{}: each needs `name`, `asks` and `run`", path.display()))
+        })
         .collect()
 }
 
@@ -45,7 +47,7 @@ fn read(list: &str) -> Result<Vec<Judge>, String> {
 ///
 /// # Errors
 /// A judge is unknown, or one of those that ran said no.
-pub fn run(list: &str, names: &[String]) -> Result<(), String> {
+pub fn run(list: &str, names: &[String]) -> Result {
     let judges = read(list)?;
     let known: Vec<&str> = judges.iter().map(|judge| judge.name.as_str()).collect();
     hold_known(names, "judge", &known)?;

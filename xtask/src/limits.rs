@@ -1,7 +1,7 @@
 //! The limits of the house: what code and documents weigh, how large the program is, how long builds
 //! and tests take. `xtask/limits.toml` has them, and CONTRIBUTING.md shows them.
 
-use crate::tools::{self, git};
+use crate::tools::{self, Result, git};
 use crate::weight::weigh;
 use std::path::Path;
 
@@ -15,7 +15,7 @@ struct Limit {
 }
 
 /// Reads the limits.
-fn read(root: &Path) -> Result<Vec<Limit>, String> {
+fn read(root: &Path) -> Result<Vec<Limit>> {
     let path = root.join("xtask/limits.toml");
     let table = tools::table(&path)?;
     let limit = |(name, value): (String, toml::Value)| {
@@ -52,7 +52,7 @@ fn read(root: &Path) -> Result<Vec<Limit>, String> {
 ///
 /// # Errors
 /// A value is above its limit, a limit rose, or CONTRIBUTING.md shows others.
-pub fn check(root: &Path, bytes: u64, seconds: Option<f64>) -> Result<(), String> {
+pub fn check(root: &Path, bytes: u64, seconds: Option<f64>) -> Result {
     let weight = weigh(root)?;
     let mut wrong = Vec::new();
     let limits = read(root)?;
@@ -86,7 +86,7 @@ pub fn check(root: &Path, bytes: u64, seconds: Option<f64>) -> Result<(), String
 ///
 /// # Errors
 /// There is no such limit.
-pub fn tell_seconds(root: &Path, name: &str, seconds: f64) -> Result<(), String> {
+pub fn tell_seconds(root: &Path, name: &str, seconds: f64) -> Result {
     let limits = read(root)?;
     let limit = limits
         .iter()
@@ -135,7 +135,7 @@ fn table(limits: &[Limit]) -> String {
 }
 
 /// A complaint if CONTRIBUTING.md shows other limits.
-fn shown(root: &Path, limits: &[Limit]) -> Result<Option<String>, String> {
+fn shown(root: &Path, limits: &[Limit]) -> Result<Option<String>> {
     let text = tools::read(&root.join("CONTRIBUTING.md"))?;
     let wanted = table(limits);
     Ok((!text.contains(&wanted)).then(|| {
@@ -147,7 +147,7 @@ fn shown(root: &Path, limits: &[Limit]) -> Result<Option<String>, String> {
 const FIRST: &str = "rust-tokens";
 
 /// Complaints about limits that an earlier commit had lower, or had at all.
-fn raised(limits: &[Limit]) -> Result<Vec<String>, String> {
+fn raised(limits: &[Limit]) -> Result<Vec<String>> {
     let mut wrong = Vec::new();
     for commit in git("log --format=%H -- xtask/limits.toml")?.lines() {
         if let Ok(text) = git(&format!("show {commit}:xtask/limits.toml")) {

@@ -1,5 +1,6 @@
 //! The programs that checks and releases need on a machine.
 
+use crate::tools::Result;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -65,7 +66,7 @@ pub const DIST_TRY: Needs = Needs {
 };
 
 /// Installs what is missing, or says what to install.
-pub fn install(needs: &Needs) -> Result<(), String> {
+pub fn install(needs: &Needs) -> Result {
     let missing = |programs: &[DebianPackage]| -> Vec<&str> {
         programs
             .iter()
@@ -143,7 +144,7 @@ const APT_TIMEOUT: Duration = Duration::from_secs(300);
 /// Runs apt-get. If another apt holds one of its locks, waits until that one is done; by itself,
 /// apt-get ends at once where the lists of packages are locked, and says nothing while it waits for
 /// dpkg.
-fn apt_get(arguments: &[&str]) -> Result<(), String> {
+fn apt_get(arguments: &[&str]) -> Result {
     wait_while_locked(APT_TIMEOUT, Duration::from_secs(2), || {
         let mut command = Command::new("apt-get");
         // In English, whatever the user's language: its message about a lock is read below.
@@ -177,8 +178,8 @@ fn apt_get(arguments: &[&str]) -> Result<(), String> {
 fn wait_while_locked(
     timeout: Duration,
     pause: Duration,
-    mut attempt: impl FnMut() -> Result<Result<(), String>, String>,
-) -> Result<(), String> {
+    mut attempt: impl FnMut() -> Result<Result>,
+) -> Result {
     let begin = Instant::now();
     let mut waits = false;
     loop {

@@ -1,13 +1,13 @@
 //! The Python package: a wheel, installed into a fresh environment, and the tests of it; the
 //! documentation site, which shows the package.
 
-use crate::tools::{cargo, check, entries, read, said, words, write};
+use crate::tools::{Result, cargo, check, entries, read, said, words, write};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Builds the wheel, installs it into a fresh environment, and runs those of its tests there that
 /// a mark chooses, such as `not judged`.
-pub fn run(root: &Path, mark: &str) -> Result<(), String> {
+pub fn run(root: &Path, mark: &str) -> Result {
     no_arrow_below(root)?;
     let python = installed(root)?;
     let mut tests = Command::new(&python);
@@ -24,7 +24,7 @@ pub fn run(root: &Path, mark: &str) -> Result<(), String> {
 
 /// Builds the documentation as a site below `target`, with its commands run and its links looked
 /// up.
-pub fn site(root: &Path, more: &[String]) -> Result<(), String> {
+pub fn site(root: &Path, more: &[String]) -> Result {
     check(
         Command::new(installed(root)?)
             .arg(root.join("xtask/site/build.py"))
@@ -34,14 +34,14 @@ pub fn site(root: &Path, more: &[String]) -> Result<(), String> {
 }
 
 /// Builds the wheel and installs it into a fresh environment, whose Python it returns.
-fn installed(root: &Path) -> Result<PathBuf, String> {
+fn installed(root: &Path) -> Result<PathBuf> {
     let tools = tools(root)?;
     let wheel = wheel(root, &tools)?;
     fresh(root, &tools, &wheel)
 }
 
 /// Arrow's crates are the package's alone: the command's first build has none of them.
-fn no_arrow_below(root: &Path) -> Result<(), String> {
+fn no_arrow_below(root: &Path) -> Result {
     let mut tree = cargo("tree --locked --package stopwatt --edges normal,build --prefix none");
     let text = said(tree.current_dir(root))?;
     match text
@@ -68,7 +68,7 @@ pub fn tools_python(root: &Path) -> PathBuf {
 ///
 /// # Errors
 /// Python or a package is missing and cannot be installed.
-pub fn tools(root: &Path) -> Result<PathBuf, String> {
+pub fn tools(root: &Path) -> Result<PathBuf> {
     let folder = root.join("target/python/tools");
     environment(&folder, &root.join("python/requirements.txt")).map(|()| folder)
 }
@@ -77,7 +77,7 @@ pub fn tools(root: &Path) -> Result<PathBuf, String> {
 ///
 /// # Errors
 /// Python or a package is missing and cannot be installed.
-pub fn environment(folder: &Path, list: &Path) -> Result<(), String> {
+pub fn environment(folder: &Path, list: &Path) -> Result {
     let (wanted, installed) = (read(list)?, folder.join("installed.txt"));
     if read(&installed).is_ok_and(|there| there == wanted) {
         return Ok(());
@@ -108,7 +108,7 @@ pub fn environment(folder: &Path, list: &Path) -> Result<(), String> {
 ///
 /// # Errors
 /// The wheel cannot be built.
-pub fn wheel(root: &Path, tools: &Path) -> Result<PathBuf, String> {
+pub fn wheel(root: &Path, tools: &Path) -> Result<PathBuf> {
     let out = root.join("target/python/wheels");
     let _ = std::fs::remove_dir_all(&out);
     let paths = std::env::var_os("PATH").unwrap_or_default();
@@ -129,7 +129,7 @@ pub fn wheel(root: &Path, tools: &Path) -> Result<PathBuf, String> {
 
 /// A fresh environment with the wheel; the tools' packages are seen from it, and are not installed
 /// again. Returns its Python.
-fn fresh(root: &Path, tools: &Path, wheel: &Path) -> Result<PathBuf, String> {
+fn fresh(root: &Path, tools: &Path, wheel: &Path) -> Result<PathBuf> {
     let folder = root.join("target/python/fresh");
     let _ = std::fs::remove_dir_all(&folder);
     check(
@@ -152,7 +152,7 @@ fn fresh(root: &Path, tools: &Path, wheel: &Path) -> Result<PathBuf, String> {
 }
 
 /// Folder in which a Python has its packages.
-fn packages(python: &Path) -> Result<String, String> {
+fn packages(python: &Path) -> Result<String> {
     Ok(said(Command::new(python).args([
         "-c",
         "import sysconfig; print(sysconfig.get_paths()['platlib'])",

@@ -1,6 +1,8 @@
 //! `cargo xtask quick`: what a small change needs before it is committed. Nothing is installed.
 
-use crate::tools::{cargo, check, cpu_seconds_of_children, git, read, root, said, slow_tests};
+use crate::tools::{
+    Result, cargo, check, cpu_seconds_of_children, git, read, root, said, slow_tests,
+};
 use crate::{limits, runner};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -19,7 +21,7 @@ const NEED_PROGRAMS: [&str; 5] = [
 ///
 /// # Errors
 /// A check fails, or Git or Cargo cannot say what changed.
-pub fn run() -> Result<(), String> {
+pub fn run() -> Result {
     let begin = Instant::now();
     let changed = changed()?;
     println!("== format");
@@ -66,7 +68,7 @@ fn chosen(packages: &BTreeSet<String>) -> String {
 }
 
 /// The workspace's packages with files that differ from `main`, or that are not committed.
-fn changed() -> Result<BTreeSet<String>, String> {
+fn changed() -> Result<BTreeSet<String>> {
     let files = git("diff --name-only main")? + &git("ls-files --others --exclude-standard")?;
     Ok(files
         .lines()
@@ -99,7 +101,7 @@ fn package_of(root: &Path, file: &Path) -> Option<String> {
 }
 
 /// The workspace's packages that use one of these.
-fn above(changed: &BTreeSet<String>) -> Result<BTreeSet<String>, String> {
+fn above(changed: &BTreeSet<String>) -> Result<BTreeSet<String>> {
     let mut found = BTreeSet::new();
     for package in changed {
         let tree = format!(

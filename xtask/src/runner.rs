@@ -1,7 +1,7 @@
 //! Runs test programs: each test in a process of its own, as many at a time as there are cores,
 //! with the wall and the CPU time of each. A process each also keeps one test's state from another.
 
-use crate::tools::{cargo, said, seconds_of, words};
+use crate::tools::{Result, cargo, said, seconds_of, words};
 use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
 use nix::unistd::Pid;
 use serde_json::Value;
@@ -43,7 +43,7 @@ pub struct Outcome {
 ///
 /// # Errors
 /// Cargo fails; its messages are on standard error.
-pub fn build(arguments: &str) -> Result<Vec<Program>, String> {
+pub fn build(arguments: &str) -> Result<Vec<Program>> {
     let mut command = cargo("test --no-run --quiet --message-format json-render-diagnostics");
     command
         .args(words(arguments))
@@ -78,7 +78,7 @@ impl Program {
     }
 
     /// The paths of its tests.
-    fn tests(&self) -> Result<Vec<String>, String> {
+    fn tests(&self) -> Result<Vec<String>> {
         let mut list = self.command();
         Ok(said(list.args(words("--list --format terse")))?
             .lines()
@@ -109,7 +109,7 @@ pub fn run(
     programs: &[Program],
     environment: &[(&str, PathBuf)],
     is_chosen: impl Fn(&Program, &str) -> bool,
-) -> Result<(Vec<Outcome>, Result<(), String>), String> {
+) -> Result<(Vec<Outcome>, Result)> {
     let mut tests = Vec::new();
     for program in programs {
         let paths = program.tests()?;

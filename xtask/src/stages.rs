@@ -2,8 +2,8 @@
 
 use crate::runner::{self, Outcome, Program};
 use crate::tools::{
-    at, built, cargo, check, copy, cpu_seconds_of_children, create, entries, hold_known, read,
-    remove, root, said, slow_tests, words,
+    Result, at, built, cargo, check, copy, cpu_seconds_of_children, create, entries, hold_known,
+    read, remove, root, said, slow_tests, words,
 };
 use crate::{dependencies, limits, needs, python as package};
 use std::path::{Path, PathBuf};
@@ -17,10 +17,10 @@ pub struct Stage {
     pub name: &'static str,
     /// The check.
     pub what: &'static str,
-    run: fn() -> Result<(), String>,
+    run: fn() -> Result,
 }
 
-const fn stage(name: &'static str, what: &'static str, run: fn() -> Result<(), String>) -> Stage {
+const fn stage(name: &'static str, what: &'static str, run: fn() -> Result) -> Stage {
     Stage { name, what, run }
 }
 
@@ -107,7 +107,7 @@ const SLOW: f64 = 5.0;
 ///
 /// # Errors
 /// A name is unknown, or a stage failed; the last lines list which, and why.
-pub fn run(names: &[String]) -> Result<(), String> {
+pub fn run(names: &[String]) -> Result {
     hold_known(names, "stage", &STAGES.map(|stage| stage.name))?;
     let chosen: Vec<_> = STAGES
         .iter()
@@ -163,13 +163,13 @@ pub fn run(names: &[String]) -> Result<(), String> {
 ///
 /// # Errors
 /// Something is missing and cannot be installed; the text says what.
-pub fn install() -> Result<(), String> {
+pub fn install() -> Result {
     needs::install(&needs::TEST)?;
     package::tools(&root()).map(drop)
 }
 
 /// The failure of a stage, told where it happens and again at the end.
-fn ended(stage: &str, result: Result<(), String>) -> Option<String> {
+fn ended(stage: &str, result: Result) -> Option<String> {
     let failure = format!("stage {stage} failed: {}", result.err()?);
     println!("== {failure}");
     Some(failure)
@@ -177,7 +177,7 @@ fn ended(stage: &str, result: Result<(), String>) -> Option<String> {
 
 /// Prints the stages with their seconds, and the slowest tests; returns the seconds of CPU time of
 /// all. `times` has each stage's start.
-fn summary(times: &[(&str, (Instant, f64))]) -> Result<f64, String> {
+fn summary(times: &[(&str, (Instant, f64))]) -> Result<f64> {
     let outcomes = OUTCOMES.lock().expect("no stage panicked");
     if !outcomes.is_empty() {
         println!("== the slowest tests");
@@ -211,7 +211,7 @@ fn summary(times: &[(&str, (Instant, f64))]) -> Result<f64, String> {
 }
 
 /// The bytes of all files below a folder.
-fn bytes_below(folder: &Path) -> Result<u64, String> {
+fn bytes_below(folder: &Path) -> Result<u64> {
     let mut sum = 0;
     for path in entries(folder)? {
         let about = path.symlink_metadata().map_err(at(&path))?;
@@ -224,7 +224,7 @@ fn bytes_below(folder: &Path) -> Result<u64, String> {
     Ok(sum)
 }
 
-fn format() -> Result<(), String> {
+fn format() -> Result {
     check(&mut cargo("fmt --all --check"))?;
     check(&mut firmware_cargo("fmt --all --check"))?;
     documents()
@@ -234,7 +234,7 @@ fn format() -> Result<(), String> {
 const COLUMNS: usize = 100;
 
 /// Documents wrap; tables, code and lines of a link alone may be longer.
-fn documents() -> Result<(), String> {
+fn documents() -> Result {
     let mut wrong = Vec::new();
     for folder in ["", "docs", "docs/adr", "python"] {
         for path in entries(&root().join(folder))?
@@ -271,7 +271,7 @@ fn too_long(text: &str) -> impl Iterator<Item = usize> {
 }
 
 /// Clippy on the product, where a function has at most 70 lines (`clippy.toml`), then on all.
-fn lints() -> Result<(), String> {
+fn lints() -> Result {
     let clippy = "clippy --quiet --release --locked --workspace";
     check(&mut cargo(&format!(
         "{clippy} -- -D warnings -W clippy::too_many_lines"
@@ -283,7 +283,7 @@ fn lints() -> Result<(), String> {
 
 /// The folder below `target` with Biome and axe-core, at the versions that
 /// `xtask/web/package-lock.json` pins.
-fn web_packages() -> Result<PathBuf, String> {
+fn web_packages() -> Result<PathBuf> {
     let (from, to) = (root().join("xtask/web"), root().join("target/web"));
     create(&to)?;
     for name in ["package.json", "package-lock.json", ".npmrc"] {
@@ -296,7 +296,7 @@ fn web_packages() -> Result<PathBuf, String> {
     Ok(to.join("node_modules"))
 }
 
-fn web() -> Result<(), String> {
+fn web() -> Result {
     let mut biome = Command::new(web_packages()?.join(".bin/biome"));
     let check_assets =
         words("ci --config-path xtask/web crates/results/report/assets --error-on-warnings");
@@ -304,7 +304,7 @@ fn web() -> Result<(), String> {
 }
 
 /// Builds the program and holds it, and the source, to the limits.
-fn program() -> Result<(), String> {
+fn program() -> Result {
     let program = built("release/stopwatt");
     let is_first = !program.exists();
     let before = cpu_seconds_of_children();
@@ -315,8 +315,8 @@ fn program() -> Result<(), String> {
 }
 
 /// The test programs of the workspace, built once by the first stage that runs some.
-fn programs() -> Result<&'static [Program], String> {
-    static PROGRAMS: OnceLock<Result<Vec<Program>, String>> = OnceLock::new();
+fn programs() -> Result<&'static [Program]> {
+    static PROGRAMS: OnceLock<Result<Vec<Program>>> = OnceLock::new();
     PROGRAMS
         .get_or_init(|| runner::build("--release --locked --workspace --exclude stopwatt-python"))
         .as_deref()
@@ -333,7 +333,7 @@ fn stage_of(program: &Program) -> &'static str {
 }
 
 /// Runs the tests of a stage.
-fn tests_of(stage: &'static str) -> Result<(), String> {
+fn tests_of(stage: &'static str) -> Result {
     let axe = web_packages()?.join("axe-core/axe.min.js");
     let mut environment = vec![
         ("STOPWATT_TEST_PYTHON", package::tools_python(&root())),
@@ -365,13 +365,13 @@ const JUDGED: &str = "judged";
 ///
 /// # Errors
 /// One failed, or `xtask/slow.toml` names one that there is not.
-pub fn judged_tests() -> Result<(), String> {
+pub fn judged_tests() -> Result {
     install()?;
     let tests = tests_of(JUDGED);
     package::run(&root(), "judged").and(tests)
 }
 
-fn tests() -> Result<(), String> {
+fn tests() -> Result {
     // Comments of the libraries with faults are those of the libraries, whose names they have not.
     let examples = cargo(
         "test --quiet --release --locked --workspace --exclude stopwatt-python \
@@ -405,7 +405,7 @@ const WITHOUT_SYSTEM: &str = "-p stopwatt-cells -p stopwatt-points -p stopwatt-p
 
 /// The crates that need no operating system, where a wrap or a broken assertion would hide in an
 /// optimised build; and psci and points with all their features.
-fn detail() -> Result<(), String> {
+fn detail() -> Result {
     check(&mut cargo(&format!(
         "test --quiet --locked {WITHOUT_SYSTEM}"
     )))?;
@@ -427,7 +427,7 @@ pub const LIBRARIES: [&str; 7] = [
 
 /// Packages the libraries and builds each from its package. Nothing is uploaded: they find each
 /// other in a registry on disk that Cargo makes for the purpose.
-fn packages() -> Result<(), String> {
+fn packages() -> Result {
     forget_unpacked(&LIBRARIES)?;
     // Nor does Cargo look again at what it compiled of them, so nothing of an earlier run is taken.
     let target = root().join("target/packages");
@@ -443,7 +443,7 @@ fn packages() -> Result<(), String> {
 
 /// Removes what Cargo unpacked of these packages earlier. Cargo takes a package of one version to
 /// stay the same for ever, so it would build the others against the text of an earlier run.
-fn forget_unpacked(crates: &[&str]) -> Result<(), String> {
+fn forget_unpacked(crates: &[&str]) -> Result {
     let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
     let home = home
         .or_else(|| std::env::home_dir().map(|home| home.join(".cargo")))
@@ -459,8 +459,10 @@ fn forget_unpacked(crates: &[&str]) -> Result<(), String> {
             continue;
         }
         for unpacked in entries(&registry).unwrap_or_default() {
-            let is_of = |package: &&str| name(&unpacked).starts_with(&format!("{package}-"));
-            if crates.iter().any(is_of) {
+            if crates
+                .iter()
+                .any(|package| name(&unpacked).starts_with(&format!("{package}-")))
+            {
                 remove(&unpacked)?;
             }
         }
@@ -468,7 +470,7 @@ fn forget_unpacked(crates: &[&str]) -> Result<(), String> {
     Ok(())
 }
 
-fn bare_metal() -> Result<(), String> {
+fn bare_metal() -> Result {
     check(&mut cargo(&format!(
         "build --quiet --release --target aarch64-unknown-none {WITHOUT_SYSTEM} -p stopwatt-smc"
     )))
@@ -482,7 +484,7 @@ fn firmware_cargo(line: &str) -> Command {
 }
 
 /// The firmware's workspace, what of it the host can test, and then everything on the emulator.
-fn firmware() -> Result<(), String> {
+fn firmware() -> Result {
     // All of them together, as a plain `cargo build` in the workspace does, and the image as it is
     // measured without what a product needs.
     for what in [
@@ -504,17 +506,17 @@ fn firmware() -> Result<(), String> {
 }
 
 /// Builds the documentation site; `more` goes to its builder.
-pub fn site(more: &[String]) -> Result<(), String> {
+pub fn site(more: &[String]) -> Result {
     needs::install(&needs::TEST)?;
     documentation_with(more)
 }
 
-fn documentation() -> Result<(), String> {
+fn documentation() -> Result {
     documentation_with(&[])
 }
 
 /// Builds the explorer, which pages show, and the site.
-fn documentation_with(more: &[String]) -> Result<(), String> {
+fn documentation_with(more: &[String]) -> Result {
     check(&mut cargo(
         "build --quiet --release --locked --package stopwatt-explore",
     ))?;
@@ -522,12 +524,12 @@ fn documentation_with(more: &[String]) -> Result<(), String> {
 }
 
 /// The Python package.
-fn python() -> Result<(), String> {
+fn python() -> Result {
     package::run(&root(), "not judged")
 }
 
 /// The target that this machine's programs are built for.
-fn host_target() -> Result<String, String> {
+fn host_target() -> Result<String> {
     said(Command::new("rustc").arg("-vV"))?
         .lines()
         .find_map(|line| line.strip_prefix("host: "))
@@ -535,7 +537,7 @@ fn host_target() -> Result<String, String> {
         .ok_or_else(|| "rustc -vV names no host".to_owned())
 }
 
-fn aarch64() -> Result<(), String> {
+fn aarch64() -> Result {
     let mut command = cargo("test --quiet --target aarch64-unknown-linux-gnu");
     command.args(words("-p dataplane -p core-model --lib --test all"));
     command.env(
@@ -551,7 +553,7 @@ fn aarch64() -> Result<(), String> {
 
 /// Makes the pictures of the documents: a run with its report, then the page's first timeline in
 /// headless Chromium.
-pub fn screenshots() -> Result<(), String> {
+pub fn screenshots() -> Result {
     needs::install(&needs::TEST)?;
     // Named from the root, where cargo runs: the page shows its command.
     let folder = Path::new("target/xtask-screenshots");
@@ -581,9 +583,9 @@ pub fn screenshots() -> Result<(), String> {
 }
 
 /// Makes the same recording with two threads and with one, and compares the bytes.
-fn recordings() -> Result<(), String> {
+fn recordings() -> Result {
     let folder = root().join("target/xtask-recordings");
-    let record = |threads: &str| -> Result<PathBuf, String> {
+    let record = |threads: &str| -> Result<PathBuf> {
         let output = folder.join(threads);
         let mut command = Command::new(built("release/stopwatt"));
         command

@@ -1,13 +1,13 @@
 //! `cargo xtask stored`: makes the stored recording of a story.
 
-use crate::tools::{cargo, check, read, root, write};
+use crate::tools::{Result, cargo, check, read, root, write};
 use std::path::{Path, PathBuf};
 
 /// Makes the stored recording that is named first, by the command that follows.
 ///
 /// # Errors
 /// There is no command, or the run fails.
-pub fn stored(arguments: &[String]) -> Result<(), String> {
+pub fn stored(arguments: &[String]) -> Result {
     let [name, command @ ..] = arguments else {
         return Err(
             "name a recording and its command: stored batch run batch --repetitions 2".to_owned(),
@@ -25,7 +25,7 @@ pub fn stored(arguments: &[String]) -> Result<(), String> {
 
 /// Leaves out of a stored recording's header what tells of the machine that made it, but for the
 /// counter.
-fn forget_machine(path: &Path) -> Result<(), String> {
+fn forget_machine(path: &Path) -> Result {
     let text = read(path)?;
     let (before, run) = text
         .split_once("\n[run]\n")

@@ -4,6 +4,9 @@ use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+/// What a step gives, or a sentence why it does not.
+pub type Result<T = (), E = String> = std::result::Result<T, E>;
+
 /// The checkout.
 pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
@@ -25,7 +28,7 @@ pub fn cargo(line: &str) -> Command {
 ///
 /// # Errors
 /// One is not.
-pub fn hold_known(names: &[String], what: &str, known: &[&str]) -> Result<(), String> {
+pub fn hold_known(names: &[String], what: &str, known: &[&str]) -> Result {
     match names.iter().find(|name| !known.contains(&name.as_str())) {
         None => Ok(()),
         Some(unknown) => Err(format!(
@@ -39,7 +42,7 @@ pub fn hold_known(names: &[String], what: &str, known: &[&str]) -> Result<(), St
 ///
 /// # Errors
 /// It cannot be started, or fails.
-pub fn check(command: &mut Command) -> Result<(), String> {
+pub fn check(command: &mut Command) -> Result {
     match command.status() {
         Ok(status) if status.success() => Ok(()),
         Ok(status) => Err(format!("{command:?} ended with {status}")),
@@ -51,7 +54,7 @@ pub fn check(command: &mut Command) -> Result<(), String> {
 ///
 /// # Errors
 /// It cannot be started, or fails.
-pub fn said(command: &mut Command) -> Result<String, String> {
+pub fn said(command: &mut Command) -> Result<String> {
     let output = command
         .output()
         .map_err(|error| format!("cannot start {command:?}: {error}"))?;
@@ -66,7 +69,7 @@ pub fn said(command: &mut Command) -> Result<String, String> {
 }
 
 /// Git, in the checkout, with the words of a line: what it prints.
-pub fn git(line: &str) -> Result<String, String> {
+pub fn git(line: &str) -> Result<String> {
     said(Command::new("git").args(words(line)).current_dir(root()))
 }
 
@@ -76,35 +79,35 @@ pub fn at<E: Display>(path: &Path) -> impl Fn(E) -> String {
 }
 
 /// A file's text.
-pub fn read(path: &Path) -> Result<String, String> {
+pub fn read(path: &Path) -> Result<String> {
     std::fs::read_to_string(path).map_err(at(path))
 }
 
 /// Writes a file.
-pub fn write(path: &Path, text: &str) -> Result<(), String> {
+pub fn write(path: &Path, text: &str) -> Result {
     std::fs::write(path, text).map_err(at(path))
 }
 
 /// Makes a folder and those above it.
-pub fn create(folder: &Path) -> Result<(), String> {
+pub fn create(folder: &Path) -> Result {
     std::fs::create_dir_all(folder).map_err(at(folder))
 }
 
 /// Removes a folder with all that is in it.
-pub fn remove(folder: &Path) -> Result<(), String> {
+pub fn remove(folder: &Path) -> Result {
     std::fs::remove_dir_all(folder)
         .map_err(|error| format!("cannot remove {}: {error}", folder.display()))
 }
 
 /// Copies a file.
-pub fn copy(from: &Path, to: &Path) -> Result<(), String> {
+pub fn copy(from: &Path, to: &Path) -> Result {
     std::fs::copy(from, to)
         .map(drop)
         .map_err(|error| format!("{} to {}: {error}", from.display(), to.display()))
 }
 
 /// The files and folders of a folder, by name.
-pub fn entries(folder: &Path) -> Result<Vec<PathBuf>, String> {
+pub fn entries(folder: &Path) -> Result<Vec<PathBuf>> {
     let mut paths: Vec<PathBuf> = std::fs::read_dir(folder)
         .map_err(at(folder))?
         .filter_map(|entry| Some(entry.ok()?.path()))
@@ -114,7 +117,7 @@ pub fn entries(folder: &Path) -> Result<Vec<PathBuf>, String> {
 }
 
 /// A TOML file of the checkout.
-pub fn table(path: &Path) -> Result<toml::Table, String> {
+pub fn table(path: &Path) -> Result<toml::Table> {
     read(path)?.parse().map_err(at(path))
 }
 
@@ -148,7 +151,7 @@ pub fn seconds_of(process: &str, skipped: usize, count: usize) -> f64 {
 
 /// Tests that take long, by their names as tables have them, with the reasons: those of
 /// `xtask/slow.toml` that `cargo xtask judge` runs (`judged`), or those that stay (`kept`).
-pub fn slow_tests(table: &str) -> Result<Vec<(String, String)>, String> {
+pub fn slow_tests(table: &str) -> Result<Vec<(String, String)>> {
     let path = root().join("xtask/slow.toml");
     let all = self::table(&path)?;
     let table = all

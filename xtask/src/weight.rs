@@ -1,6 +1,6 @@
 //! The weight of the house in tokens: neither the form of a file nor its place changes it.
 
-use crate::tools::{self, git};
+use crate::tools::{self, Result, git};
 use std::path::Path;
 
 /// The language of a file, as far as it decides what is a comment and what is a text.
@@ -33,7 +33,7 @@ pub struct Weight {
 ///
 /// # Errors
 /// A file cannot be read.
-pub fn weigh(root: &Path) -> Result<Weight, String> {
+pub fn weigh(root: &Path) -> Result<Weight> {
     let mut weight = Weight::default();
     for name in git("ls-files")?.lines() {
         let is_test = ["tests/", "benches/", "examples/"]

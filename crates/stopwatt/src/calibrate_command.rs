@@ -10,7 +10,7 @@ use console::Console;
 use dataplane_experiments::platform::{CorePlatform, CostsFile, costs_file_of};
 use experiment::{Files, Progress};
 use itertools::Itertools;
-use miette::{IntoDiagnostic, miette};
+use miette::{IntoDiagnostic, Result, miette};
 use platforms::PlatformFiles;
 use published::{PsciReference, StrideReference};
 use recording::metrics::{POWERDOWN, WAKEUP};
@@ -79,7 +79,7 @@ pub fn run_prefetch(
     console: &Console,
     data: &Data,
     options: &CalibratePrefetchOptions,
-) -> miette::Result<Answer> {
+) -> Result<Answer> {
     let files = data.platforms();
     let platform = CorePlatform::read(&files, &options.platform)?;
     let name = &platform.platform.name;
@@ -124,7 +124,7 @@ pub fn run_prefetch(
 
 /// Fits the releases, the one that others carry from first, and writes or checks their costs files;
 /// the answer is no where a check fails.
-pub fn run(console: &Console, data: &Data, options: &CalibrateOptions) -> miette::Result<Answer> {
+pub fn run(console: &Console, data: &Data, options: &CalibrateOptions) -> Result<Answer> {
     let files = data.platforms();
     let opened = PlatformFiles::open(&files, &options.platform)?;
     let name = opened.name().to_owned();
@@ -198,7 +198,7 @@ fn fit(
     (files, opened): (&impl Files, &PlatformFiles<'_>),
     (platform, plan, reference): (&Platform, &Plan, &PsciReference),
     wanted: &[String],
-) -> miette::Result<Vec<Calibration>> {
+) -> Result<Vec<Calibration>> {
     let mut calibrations: Vec<Calibration> = Vec::new();
     let mut fitted: BTreeMap<String, Costs> = BTreeMap::new();
     let progress: Arc<Progress> = Arc::default();
@@ -257,12 +257,11 @@ const CREDIBLE_US: std::ops::RangeInclusive<f64> = 1.0..=100_000.0;
 
 /// The first figure of a fit that no CPU can have, in a sentence: its unit may be wrong.
 fn doubtful(calibration: &Calibration) -> Option<String> {
-    let is_doubtful = |cell: &&calibrate::CellFit| {
+    let mut cells = calibration.cells.iter().filter(|cell| {
         let cell = &cell.cell;
         [POWERDOWN.name, WAKEUP.name].contains(&&*cell.metric)
             && !CREDIBLE_US.contains(&cell.value_us)
-    };
-    let mut cells = calibration.cells.iter().filter(is_doubtful);
+    });
     let first = &cells.next()?.cell;
     Some(format!(
         "{}: the {} of {}.{} in {} {} is {} us, and {} more figures are as doubtful: are they in the right unit?",

@@ -8,7 +8,7 @@ use crate::report_command::TellingOptions;
 use clap::{Args, Subcommand};
 use console::Console;
 use import::cpuidle::{Dump, read_live};
-use miette::{IntoDiagnostic, WrapErr, miette};
+use miette::{IntoDiagnostic, Result, WrapErr, miette};
 use recording::Header;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -45,7 +45,7 @@ pub struct CaptureCpuidleOptions {
 }
 
 /// Takes the counters, runs the command, takes them again, and says what was counted in between.
-pub fn run(console: &Console, data: &Data, what: &Capture) -> miette::Result<()> {
+pub fn run(console: &Console, data: &Data, what: &Capture) -> Result<()> {
     let Capture::Cpuidle(options) = what;
     // Whether the recording can be written is known before a command that may take hours.
     recordings::check_target(
@@ -102,7 +102,7 @@ pub fn run(console: &Console, data: &Data, what: &Capture) -> miette::Result<()>
 }
 
 /// The counters of this machine.
-fn dump(folder: &Path) -> miette::Result<Dump> {
+fn dump(folder: &Path) -> Result<Dump> {
     read_live(folder)?.ok_or_else(|| {
         miette!(
             help = "most virtual machines have none, and a kernel without CONFIG_CPU_IDLE has none: run the command on the machine \

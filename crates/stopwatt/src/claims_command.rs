@@ -5,7 +5,7 @@ use crate::data::Data;
 use crate::output::{self, Format};
 use console::Console;
 use itertools::Itertools;
-use miette::{IntoDiagnostic, WrapErr, miette};
+use miette::{IntoDiagnostic, Result, WrapErr, miette};
 use published::claims::{Claim, Claims, Shown};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -43,7 +43,7 @@ type Named = (String, Claims);
 type Printed<'c> = BTreeMap<&'c str, Result<Value, String>>;
 
 /// Prints the statements that were asked for, and checks them.
-pub fn run(console: &Console, data: &Data, options: &ClaimsOptions) -> miette::Result<Answer> {
+pub fn run(console: &Console, data: &Data, options: &ClaimsOptions) -> Result<Answer> {
     let files = data.claims();
     let names = Claims::names(&files)?;
     let chosen = match &options.document {
@@ -56,11 +56,10 @@ pub fn run(console: &Console, data: &Data, options: &ClaimsOptions) -> miette::R
         Some(name) => vec![name.clone()],
         None => names,
     };
-    let read = |name: String| Ok((name.clone(), Claims::read(&files, &name)?));
     let documents: Vec<Named> = chosen
         .into_iter()
-        .map(read)
-        .collect::<miette::Result<_>>()?;
+        .map(|name| Ok((name.clone(), Claims::read(&files, &name)?)))
+        .collect::<Result<_>>()?;
     let failures = if options.check {
         check(console, data, &documents, options.long)?
     } else {
@@ -90,7 +89,7 @@ fn check(
     data: &Data,
     documents: &[Named],
     with_long: bool,
-) -> miette::Result<Vec<String>> {
+) -> Result<Vec<String>> {
     let folder = tempfile::tempdir()
         .into_diagnostic()
         .wrap_err("cannot make a folder for the recordings")?;
@@ -207,11 +206,10 @@ fn as_json(documents: &[Named], failures: &[String]) -> Value {
             "unit": claim.unit, "why": claim.why, "command": document.command(claim).map(|shown| &shown.run),
         })
     };
-    let document = |(name, of): &Named| {
+    json!({ "documents": documents.iter().map(|(name, of)| {
         json!({
             "name": name, "title": of.title, "source": of.source,
             "claims": of.claims.iter().map(|one| claim(of, one)).collect_vec(),
         })
-    };
-    json!({ "documents": documents.iter().map(document).collect_vec(), "failures": failures })
+    }).collect_vec(), "failures": failures })
 }

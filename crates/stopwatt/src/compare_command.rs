@@ -11,7 +11,7 @@ use console::Console;
 use document::Document;
 use experiment::Files;
 use itertools::Itertools;
-use miette::IntoDiagnostic;
+use miette::{IntoDiagnostic, Result};
 use published::PsciReference;
 use recording::Recording;
 use report::{Findings, PublishedChanges, Style};
@@ -85,7 +85,7 @@ pub struct CompareOptions {
 
 impl CompareFormat {
     /// The format that a report's name asks for.
-    fn of_report(path: &Path) -> miette::Result<Self> {
+    fn of_report(path: &Path) -> Result<Self> {
         Ok(
             match output::ending_of(path, &["html", "md", "json", "xml", "txt"])? {
                 "html" => Self::Html,
@@ -128,7 +128,7 @@ fn percent(text: &str) -> Result<f64, String> {
 type SideRuns<'o> = (&'o str, Vec<(Recording, Option<String>)>, usize);
 
 /// Reads the recordings of each side.
-fn read_sides(options: &CompareOptions) -> miette::Result<Vec<SideRuns<'_>>> {
+fn read_sides(options: &CompareOptions) -> Result<Vec<SideRuns<'_>>> {
     let sides: Vec<Vec<&NamedRecording>> = if options.with.is_empty() {
         options.recordings.iter().map(|given| vec![given]).collect()
     } else {
@@ -142,7 +142,7 @@ fn read_sides(options: &CompareOptions) -> miette::Result<Vec<SideRuns<'_>>> {
         let given = side
             .iter()
             .map(|named| named.read_runs())
-            .collect::<miette::Result<Vec<_>>>()?;
+            .collect::<Result<Vec<_>>>()?;
         let (runs, again) = comparison::runs_of(given.into_iter().flatten().collect());
         read.push((side_name(side), runs, again));
     }
@@ -152,11 +152,13 @@ fn read_sides(options: &CompareOptions) -> miette::Result<Vec<SideRuns<'_>>> {
 /// A name for the runs of a side: what their names begin with, to the last letter.
 fn side_name<'o>(side: &[&'o NamedRecording]) -> &'o str {
     let first = side[0].given.as_str();
-    let begins = |len: &usize| {
-        let start = first.get(..*len);
-        start.is_some_and(|start| side.iter().all(|run| run.given.starts_with(start)))
-    };
-    let shared = (0..=first.len()).rev().find(begins).unwrap_or(0);
+    let shared = (0..=first.len())
+        .rev()
+        .find(|len| {
+            let start = first.get(..*len);
+            start.is_some_and(|start| side.iter().all(|run| run.given.starts_with(start)))
+        })
+        .unwrap_or(0);
     let shared = first[..shared].trim_end_matches(|c: char| !c.is_alphabetic());
     if side.len() > 1 && !shared.is_empty() {
         shared
@@ -166,7 +168,7 @@ fn side_name<'o>(side: &[&'o NamedRecording]) -> &'o str {
 }
 
 /// The policy of a file, with the threshold of the command line.
-fn policy_of(options: &CompareOptions) -> miette::Result<Policy> {
+fn policy_of(options: &CompareOptions) -> Result<Policy> {
     let mut policy = match &options.policy {
         Some(path) => Policy::read(&Document::open(path)?)?,
         None => Policy::default(),
@@ -177,7 +179,7 @@ fn policy_of(options: &CompareOptions) -> miette::Result<Policy> {
 
 /// Compares and prints what came out; the answer is no with a regression, and unknown with too few
 /// runs.
-pub fn run(console: &Console, data: &Data, options: &CompareOptions) -> miette::Result<Answer> {
+pub fn run(console: &Console, data: &Data, options: &CompareOptions) -> Result<Answer> {
     let policy = policy_of(options)?;
     let report = options
         .report
@@ -261,7 +263,7 @@ pub fn platform_of<'r>(inputs: &[Input<'r>]) -> Option<&'r str> {
 ///
 /// # Errors
 /// What is there cannot be read.
-pub fn sessions(data: &Data, platform: Option<&str>) -> miette::Result<Option<BoardSessions>> {
+pub fn sessions(data: &Data, platform: Option<&str>) -> Result<Option<BoardSessions>> {
     let files = data.published();
     for name in files
         .list("")
@@ -270,8 +272,7 @@ pub fn sessions(data: &Data, platform: Option<&str>) -> miette::Result<Option<Bo
         .filter(|name| name.ends_with("sessions.toml"))
     {
         let description = files.document(name).into_diagnostic()?;
-        let figures = |name: &str| files.read(name).unwrap_or_default();
-        let read = BoardSessions::read(&description, figures)?;
+        let read = BoardSessions::read(&description, |name| files.read(name).unwrap_or_default())?;
         if platform == Some(read.platform()) {
             return Ok(Some(read));
         }
@@ -284,7 +285,7 @@ pub fn sessions(data: &Data, platform: Option<&str>) -> miette::Result<Option<Bo
 ///
 /// # Errors
 /// The published figures cannot be read.
-pub fn published(data: &Data, comparison: &Comparison) -> miette::Result<Option<PublishedChanges>> {
+pub fn published(data: &Data, comparison: &Comparison) -> Result<Option<PublishedChanges>> {
     let [base, other] = comparison.sides.as_slice() else {
         return Ok(None);
     };

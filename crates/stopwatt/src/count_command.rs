@@ -6,7 +6,7 @@ use crate::report_command::{self, TellingOptions};
 use clap::Args;
 use console::Console;
 use document::nearest;
-use miette::{IntoDiagnostic, miette};
+use miette::{IntoDiagnostic, Result, miette};
 use psci_experiments::passages::{self, CountedPassages};
 use published::Published;
 use qemu::Symbols;
@@ -56,14 +56,14 @@ pub struct CountOptions {
 }
 
 /// Counts, leaves a recording, and prints what is read from it.
-pub fn run(console: &Console, options: &CountOptions) -> miette::Result<Answer> {
+pub fn run(console: &Console, options: &CountOptions) -> Result<Answer> {
     let symbols = Symbols::read(&options.image).into_diagnostic()?;
     let from = address(&symbols, "--from", &options.from)?;
     let to = options
         .to
         .iter()
         .map(|to| address(&symbols, "--to", to))
-        .collect::<miette::Result<Vec<u64>>>()?;
+        .collect::<Result<Vec<u64>>>()?;
     let how = options.told.telling()?;
     let asked = asked(options);
     let folder = options
@@ -130,7 +130,7 @@ pub fn run(console: &Console, options: &CountOptions) -> miette::Result<Answer> 
 }
 
 /// The address of a symbol, or the one that is given.
-fn address(symbols: &Symbols, option: &str, given: &str) -> miette::Result<u64> {
+fn address(symbols: &Symbols, option: &str, given: &str) -> Result<u64> {
     if let Some(address) = symbols.address(given) {
         return Ok(address);
     }

@@ -2,7 +2,7 @@
 
 use document::Error;
 use experiment::{Files, Folder};
-use miette::{IntoDiagnostic, WrapErr, miette};
+use miette::{IntoDiagnostic, Result, WrapErr, miette};
 use std::path::{Path, PathBuf};
 
 /// Every data file, by its path from the root of the data.
@@ -20,15 +20,14 @@ pub enum Data {
 impl Data {
     /// The given folder, or the nearest one above the working folder, that has both `platforms` and
     /// `published`, by itself or in a folder `data`; else what is built in.
-    pub fn find(given: Option<&Path>) -> miette::Result<Self> {
-        let holds_data = |folder: &PathBuf| {
-            folder.join("platforms").is_dir() && folder.join("published").is_dir()
-        };
+    pub fn find(given: Option<&Path>) -> Result<Self> {
         // A checkout has its data in a folder of that name.
         let data_of = |folder: &Path| {
             [folder.to_owned(), folder.join("data")]
                 .into_iter()
-                .find(holds_data)
+                .find(|folder| {
+                    folder.join("platforms").is_dir() && folder.join("published").is_dir()
+                })
         };
         if let Some(folder) = given {
             // Programs that build what lies there have working folders of their own.
@@ -78,10 +77,9 @@ impl Data {
 
     /// The files of what documents state: those that are built in where a folder has none.
     pub fn claims(&self) -> Part {
-        let has_claims = |data: &&Self| data.folder().is_ok_and(|of| of.join("claims").is_dir());
         Part {
             data: Some(self)
-                .filter(has_claims)
+                .filter(|data| data.folder().is_ok_and(|of| of.join("claims").is_dir()))
                 .unwrap_or(&Self::BuiltIn)
                 .clone(),
             folder: "claims",
@@ -89,7 +87,7 @@ impl Data {
     }
 
     /// The folder of the data, for what is written into it.
-    pub fn folder(&self) -> miette::Result<&Path> {
+    pub fn folder(&self) -> Result<&Path> {
         match self {
             Self::Folder(folder) => Ok(folder),
             Self::BuiltIn => Err(miette!(

@@ -265,13 +265,12 @@ pub fn vpp_runtime(console: &Console, options: &ImportRuntimeOptions) -> miette:
     let mut recording = vpp_runtime::record(header, &options.variant, &runtime);
     recordings::write(&mut recording, &options.output)?;
     if options.format == Format::Json {
-        let node = |row: &vpp_runtime::Row| {
+        let nodes = runtime.rows.iter().map(|row| {
             json!({
                 "name": row.node, "thread": row.thread, "state": row.state, "calls": row.calls, "vectors": row.vectors,
                 "suspends": row.suspends, "clocks": row.clocks,
             })
-        };
-        let nodes = runtime.rows.iter().map(node).collect_vec();
+        }).collect_vec();
         let total = runtime.clocks_per_packet();
         let json =
             json!({ "nodes": nodes, "clocks_per_packet": total, "recording": options.output });

@@ -7,7 +7,7 @@ use crate::report_command::{self, Telling, TellingOptions};
 use clap::Args;
 use console::Console;
 use import::cpuidle::{self, Between, Content, Counts, Dump, read_path};
-use miette::miette;
+use miette::{Result, miette};
 use published::Published;
 use recording::Header;
 use std::path::{Path, PathBuf};
@@ -64,7 +64,7 @@ fn seconds(text: &str) -> Result<f64, String> {
 
 /// Reads the dumps, writes the recording where one is wanted, and says what was counted. Nothing is
 /// written when a dump cannot be read, or the two do not belong together.
-pub fn run(console: &Console, data: &Data, options: &ImportCpuidleOptions) -> miette::Result<()> {
+pub fn run(console: &Console, data: &Data, options: &ImportCpuidleOptions) -> Result<()> {
     if options.after.as_deref() == Some(Path::new("-")) && options.before == Path::new("-") {
         return Err(miette!(
             help = "write one of the dumps into a file",
@@ -110,7 +110,7 @@ fn counted(
     before: &str,
     first: Content,
     last: Option<Content>,
-) -> miette::Result<(Vec<Counts>, Between)> {
+) -> Result<(Vec<Counts>, Between)> {
     let variant = options.variant.clone().unwrap_or_else(|| name(options));
     Ok(match (first, last) {
         (Content::Dump(before), Some(Content::Dump(after))) => {
@@ -162,7 +162,7 @@ pub fn two(
     after: &Dump,
     variant: &str,
     seconds: Option<f64>,
-) -> miette::Result<(Vec<Counts>, Between)> {
+) -> Result<(Vec<Counts>, Between)> {
     let counts = |case: String, seconds, cpus| Counts {
         variant: variant.to_owned(),
         case,
@@ -191,7 +191,7 @@ pub fn finish(
     data: &Data,
     (header, counts, between): (Header, &[Counts], &Between),
     (output, how): (Option<&Path>, &Telling<'_>),
-) -> miette::Result<()> {
+) -> Result<()> {
     let mut recording = cpuidle::record(header, counts, &between.clusters);
     let left = output.map(|folder| (folder, recordings::write(&mut recording, folder)));
     for doubt in between.doubts.iter().take(20) {

@@ -6,7 +6,7 @@ use clap::Args;
 use console::Console;
 use import::ftrace::{self, Residency, Trace};
 use itertools::Itertools;
-use miette::miette;
+use miette::{Result, miette};
 use recording::Header;
 use serde_json::json;
 use std::fmt::Write as _;
@@ -49,7 +49,7 @@ pub struct ImportTraceOptions {
 }
 
 /// Reads the trace, writes the recording where one is wanted, and says what is in it.
-pub fn run(console: &Console, options: &ImportTraceOptions) -> miette::Result<()> {
+pub fn run(console: &Console, options: &ImportTraceOptions) -> Result<()> {
     let path = import::shown(&options.file);
     let file = import::open(&options.file, &path)?;
     let how = ftrace::Options {

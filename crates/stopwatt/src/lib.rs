@@ -41,7 +41,7 @@ use clap::ArgMatches;
 use console::Console;
 use data::Data;
 use itertools::Itertools;
-use miette::miette;
+use miette::{Result, miette};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -81,7 +81,7 @@ pub struct Program {
     /// Finds an error that is better than the parser's.
     pub check: fn(&[OsString]) -> Option<miette::Report>,
     /// Does what was parsed.
-    pub run: fn(&ArgMatches, &Console) -> miette::Result<Answer>,
+    pub run: fn(&ArgMatches, &Console) -> Result<Answer>,
 }
 
 impl Program {
@@ -123,10 +123,7 @@ impl Program {
 ///
 /// # Errors
 /// It cannot be done.
-pub fn command(
-    arguments: impl IntoIterator<Item = OsString>,
-    console: &Console,
-) -> miette::Result<Answer> {
+pub fn command(arguments: impl IntoIterator<Item = OsString>, console: &Console) -> Result<Answer> {
     let arguments = std::iter::once(OsString::from("stopwatt"))
         .chain(arguments)
         .collect_vec();
@@ -216,7 +213,7 @@ fn run_was_meant(arguments: &[OsString]) -> Option<miette::Report> {
     ))
 }
 
-fn run(matches: &ArgMatches, console: &Console) -> miette::Result<Answer> {
+fn run(matches: &ArgMatches, console: &Console) -> Result<Answer> {
     let console = &console.with(matches.get_flag("quiet"), matches.get_flag("verbose"));
     let given = matches.get_one::<PathBuf>("data").map(PathBuf::as_path);
     let data = Data::find(given)?;
@@ -274,7 +271,7 @@ fn run(matches: &ArgMatches, console: &Console) -> miette::Result<Answer> {
     Ok(Answer::Yes)
 }
 
-fn import(console: &Console, data: &Data, what: &Import) -> miette::Result<()> {
+fn import(console: &Console, data: &Data, what: &Import) -> Result<()> {
     match what {
         Import::VppRuntime(options) => import_command::vpp_runtime(console, options),
         Import::Ftrace(options) => import_trace::run(console, options),
@@ -292,13 +289,13 @@ fn import(console: &Console, data: &Data, what: &Import) -> miette::Result<()> {
 }
 
 /// The experiment's name and its arguments.
-fn chosen(matches: &ArgMatches) -> miette::Result<(&str, &ArgMatches)> {
+fn chosen(matches: &ArgMatches) -> Result<(&str, &ArgMatches)> {
     matches
         .subcommand()
         .ok_or_else(|| miette!(help = "stopwatt list names them", "no experiment is named"))
 }
 
-fn experiment(name: &str) -> miette::Result<&'static dyn experiment::Experiment> {
+fn experiment(name: &str) -> Result<&'static dyn experiment::Experiment> {
     experiments::find(name).ok_or_else(|| {
         miette!(
             help = "stopwatt list names them",

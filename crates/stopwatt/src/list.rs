@@ -7,6 +7,7 @@ use console::Console;
 use dataplane_experiments::platform::CorePlatform;
 use experiment::{About, Kind};
 use itertools::Itertools;
+use miette::Result;
 use platforms::PlatformFiles;
 use published::{PsciReference, StrideReference};
 use serde_json::{Value, json};
@@ -47,7 +48,7 @@ impl ListOptions {
 
 /// Prints which data is in force, platforms with their releases, and experiments with their worlds
 /// and cases.
-pub fn run(console: &Console, data: &Data, options: &ListOptions) -> miette::Result<()> {
+pub fn run(console: &Console, data: &Data, options: &ListOptions) -> Result<()> {
     let (files, published) = (data.platforms(), data.published());
     let (platforms, cores) = (platforms(&files, &published)?, cores(&files, &published)?);
     let abouts = EXPERIMENTS
@@ -146,7 +147,7 @@ fn as_text(
 /// A platform with its releases, each with its number of published cells.
 type ListedPlatform = (Platform, Vec<(Release, usize)>);
 
-fn platforms(files: &Part, published: &Part) -> miette::Result<Vec<ListedPlatform>> {
+fn platforms(files: &Part, published: &Part) -> Result<Vec<ListedPlatform>> {
     let mut platforms = Vec::new();
     for name in PlatformFiles::names(files)? {
         let opened = PlatformFiles::open(files, &name)?;
@@ -169,7 +170,7 @@ fn platforms(files: &Part, published: &Part) -> miette::Result<Vec<ListedPlatfor
 }
 
 /// Cores, each with its number of published cells.
-fn cores(files: &Part, published: &Part) -> miette::Result<Vec<(CorePlatform, usize)>> {
+fn cores(files: &Part, published: &Part) -> Result<Vec<(CorePlatform, usize)>> {
     let mut cores = Vec::new();
     for name in CorePlatform::names(files)? {
         let core = CorePlatform::read(files, &name)?;

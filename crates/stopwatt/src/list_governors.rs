@@ -6,12 +6,12 @@ use console::Console;
 use idle::{Change, Family, Kind, Release, Releases};
 use idle_experiments::no_governor;
 use itertools::Itertools;
-use miette::miette;
+use miette::{Result, miette};
 use serde_json::json;
 use std::fmt::Write;
 
 /// Prints every change of the governors with its commit and releases, or the rules of some.
-pub fn run(console: &Console, options: &ListOptions) -> miette::Result<()> {
+pub fn run(console: &Console, options: &ListOptions) -> Result<()> {
     let mut dated = Vec::new();
     for name in &options.governors {
         match Kind::find(name) {

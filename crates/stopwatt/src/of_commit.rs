@@ -1,6 +1,6 @@
 //! A recording that lies in a commit of the repository at hand.
 
-use miette::{IntoDiagnostic, WrapErr, miette};
+use miette::{IntoDiagnostic, Result, WrapErr, miette};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use tempfile::TempDir;
@@ -10,7 +10,7 @@ use tempfile::TempDir;
 ///
 /// # Errors
 /// There is no git, no such commit, or no such folder in it.
-pub fn take_out(commit: &str, folder: &Path) -> miette::Result<TempDir> {
+pub fn take_out(commit: &str, folder: &Path) -> Result<TempDir> {
     let named = format!("{commit}:{}", folder.display());
     let to = tempfile::Builder::new()
         .prefix("stopwatt-commit-")

@@ -2,7 +2,7 @@
 
 use crate::data::Data;
 use comparison::{Comparison, OnBoard};
-use miette::{IntoDiagnostic, miette};
+use miette::{IntoDiagnostic, Result, miette};
 use psci_cases::{Action, CASES};
 use psci_experiments::{BoardCalls, board_calls};
 
@@ -14,7 +14,7 @@ const POWER_DOWN: &str = "power-down level 0, early out";
 ///
 /// # Errors
 /// The recordings are not of `psci-calls`, or the platform has no costs.
-pub fn on_board(data: &Data, given: &str, comparison: &mut Comparison) -> miette::Result<()> {
+pub fn on_board(data: &Data, given: &str, comparison: &mut Comparison) -> Result<()> {
     let calls = || {
         comparison
             .rows

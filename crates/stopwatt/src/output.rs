@@ -4,13 +4,13 @@ use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Arg, ArgAction, ArgMatches, ValueEnum};
 use console::Console;
 use disk::Partial;
-use miette::{IntoDiagnostic, WrapErr};
+use miette::{IntoDiagnostic, Result, WrapErr};
 use std::fs;
 use std::path::Path;
 
 /// Prints a text for people: on a terminal, and where COLUMNS is given, no line is wider than that,
 /// but for words that cannot be broken.
-pub fn print_text(console: &Console, text: &str) -> miette::Result<()> {
+pub fn print_text(console: &Console, text: &str) -> Result<()> {
     match console.folds_at {
         Some(width) => console.print(report::folded(text, width).as_bytes()),
         None => console.print(text.as_bytes()),
@@ -18,7 +18,7 @@ pub fn print_text(console: &Console, text: &str) -> miette::Result<()> {
 }
 
 /// Prints a value as JSON, on lines of their own.
-pub fn print_json(console: &Console, value: &serde_json::Value) -> miette::Result<()> {
+pub fn print_json(console: &Console, value: &serde_json::Value) -> Result<()> {
     console.print(format!("{value:#}\n").as_bytes())
 }
 
@@ -71,7 +71,7 @@ pub fn format(matches: &ArgMatches) -> &str {
 
 /// Finds what would keep [`write_file`] from writing a file: for those who would rather know before
 /// a long run than after it.
-pub fn check_file(path: &Path) -> miette::Result<()> {
+pub fn check_file(path: &Path) -> Result<()> {
     let parent = path
         .parent()
         .filter(|parent| !parent.as_os_str().is_empty())
@@ -115,10 +115,9 @@ pub fn check_file(path: &Path) -> miette::Result<()> {
 
 /// A name that `RECORDING@NAME` can pick: for `--variant`.
 pub fn variant(text: &str) -> Result<String, String> {
-    let is_bad = |c: char| c.is_control() || matches!(c, '@' | '/' | '\\');
     match text.trim() {
         "" | "." | ".." => Err("a name has at least a letter or a digit".to_owned()),
-        name if name.contains(is_bad) => Err(
+        name if name.contains(|c: char| c.is_control() || matches!(c, '@' | '/' | '\\')) => Err(
             "a name has no @, no slash and no control character: RECORDING@NAME picks it"
                 .to_owned(),
         ),
@@ -127,7 +126,7 @@ pub fn variant(text: &str) -> Result<String, String> {
 }
 
 /// The ending of a report's name, if it is one of those that a command writes.
-pub fn ending_of<'k>(path: &Path, known: &[&'k str]) -> miette::Result<&'k str> {
+pub fn ending_of<'k>(path: &Path, known: &[&'k str]) -> Result<&'k str> {
     let ending = path
         .extension()
         .and_then(|ending| ending.to_str())
@@ -148,7 +147,7 @@ pub fn ending_of<'k>(path: &Path, known: &[&'k str]) -> miette::Result<&'k str> 
 
 /// Writes a file beside its place and moves it there when whole. What was there is replaced; a
 /// failure leaves it as it was.
-pub fn write_file(console: &Console, path: &Path, bytes: &[u8]) -> miette::Result<()> {
+pub fn write_file(console: &Console, path: &Path, bytes: &[u8]) -> Result<()> {
     check_file(path)?;
     let cannot = || format!("cannot write {}", path.display());
     let partial = Partial::beside(path, "partial")
@@ -161,11 +160,7 @@ pub fn write_file(console: &Console, path: &Path, bytes: &[u8]) -> miette::Resul
 
 /// Writes a folder of tables beside its place and moves it there when whole. One that is there is
 /// replaced if it holds files of these names and nothing else.
-pub fn write_tables(
-    console: &Console,
-    folder: &Path,
-    files: &[(String, String)],
-) -> miette::Result<()> {
+pub fn write_tables(console: &Console, folder: &Path, files: &[(String, String)]) -> Result<()> {
     let cannot = || format!("cannot write {}", folder.display());
     if folder.exists() {
         for entry in fs::read_dir(folder)

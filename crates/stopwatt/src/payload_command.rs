@@ -4,7 +4,7 @@ use crate::data::Data;
 use crate::output;
 use clap::Args;
 use console::Console;
-use miette::{IntoDiagnostic, WrapErr};
+use miette::{IntoDiagnostic, Result, WrapErr};
 use qemu::Images;
 use std::path::PathBuf;
 
@@ -23,7 +23,7 @@ pub struct PayloadOptions {
 }
 
 /// Builds the payload and writes it.
-pub fn run(console: &Console, data: &Data, options: &PayloadOptions) -> miette::Result<()> {
+pub fn run(console: &Console, data: &Data, options: &PayloadOptions) -> Result<()> {
     output::check_file(&options.output)?;
     let image = Images::find_payload(data.source_tree().as_deref()).into_diagnostic()?;
     let cannot = || format!("cannot write {}", options.output.display());

@@ -3,7 +3,7 @@
 use crate::output;
 use clap::{Args, Subcommand};
 use console::Console;
-use miette::miette;
+use miette::{Result, miette};
 use platforms::Board;
 use std::path::PathBuf;
 
@@ -43,10 +43,7 @@ pub struct FromOptions {
 }
 
 /// Reads the board's files, and writes or prints the platform.
-pub fn run(
-    console: &Console,
-    PlatformAction::From(options): &PlatformAction,
-) -> miette::Result<()> {
+pub fn run(console: &Console, PlatformAction::From(options): &PlatformAction) -> Result<()> {
     if let Some(path) = &options.output {
         output::ending_of(path, &["toml"])?;
         if path.is_file() && !options.replace {

@@ -4,7 +4,7 @@ use crate::of_commit;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use document::one_of;
 use itertools::Itertools;
-use miette::{IntoDiagnostic, WrapErr, miette};
+use miette::{IntoDiagnostic, Result, WrapErr, miette};
 use recording::{Header, Reader, Recording};
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -56,7 +56,7 @@ impl NamedRecording {
     }
 
     /// Reads it; returns it with the whole name of the release that is meant.
-    pub fn read(&self) -> miette::Result<(Recording, Option<String>)> {
+    pub fn read(&self) -> Result<(Recording, Option<String>)> {
         let of_commit = self
             .commit
             .as_ref()
@@ -71,7 +71,7 @@ impl NamedRecording {
 
     /// Reads it, or, where the folder is none but holds recordings, all of those in the order of
     /// their names.
-    pub fn read_runs(&self) -> miette::Result<Vec<(Recording, Option<String>)>> {
+    pub fn read_runs(&self) -> Result<Vec<(Recording, Option<String>)>> {
         let of_commit = self
             .commit
             .as_ref()
@@ -101,7 +101,7 @@ impl NamedRecording {
         }
     }
 
-    fn read_from(&self, folder: &Path) -> miette::Result<(Recording, Option<String>)> {
+    fn read_from(&self, folder: &Path) -> Result<(Recording, Option<String>)> {
         if !folder.exists() {
             return Err(miette!(
                 help = nearest_recording(&self.folder),
@@ -125,7 +125,7 @@ impl NamedRecording {
     }
 
     /// Reads it, and forgets all releases but the one that is meant.
-    pub fn read_only(&self) -> miette::Result<Recording> {
+    pub fn read_only(&self) -> Result<Recording> {
         let (mut recording, release) = self.read()?;
         if let Some(release) = release {
             let kept = recording
@@ -162,7 +162,7 @@ fn nearest_recording(missing: &Path) -> String {
 }
 
 /// The release of a recording that is meant by its name or the end of it.
-fn release_of(recording: &Recording, given: &str) -> miette::Result<String> {
+fn release_of(recording: &Recording, given: &str) -> Result<String> {
     let mut known = recording
         .all_series()
         .map(|series| recording.series_texts(series).0)
@@ -229,7 +229,7 @@ pub fn check_target(
     world: &str,
     request: &Request,
     replace: bool,
-) -> miette::Result<()> {
+) -> Result<()> {
     Recording::check_target(folder).into_diagnostic()?;
     if replace || !folder.join("recording.toml").exists() {
         return Ok(());
@@ -261,7 +261,7 @@ pub fn check_target(
 }
 
 /// Says if an import may put its recording into a folder: nothing is there, or another import.
-pub fn check_import(folder: &Path, replace: bool) -> miette::Result<()> {
+pub fn check_import(folder: &Path, replace: bool) -> Result<()> {
     let there = Reader::open(folder)
         .ok()
         .map(|reader| reader.header().clone());
@@ -272,7 +272,7 @@ pub fn check_import(folder: &Path, replace: bool) -> miette::Result<()> {
 }
 
 /// Writes a recording, with what its spans were spent on.
-pub fn write(recording: &mut Recording, folder: &Path) -> miette::Result<()> {
+pub fn write(recording: &mut Recording, folder: &Path) -> Result<()> {
     recording.header.make_printable();
     attribution::record(recording);
     recording
@@ -319,8 +319,10 @@ fn imported_run() -> recording::Run {
 
 /// The name of what was measured: that which is given, or else the file's.
 pub fn variant(given: Option<&String>, file: &str) -> String {
-    let stem = || Some(Path::new(file).file_stem()?.to_string_lossy().into_owned());
-    given.cloned().or_else(stem).unwrap_or_default()
+    given
+        .cloned()
+        .or_else(|| Some(Path::new(file).file_stem()?.to_string_lossy().into_owned()))
+        .unwrap_or_default()
 }
 
 /// A line that was left out, or a doubt.

@@ -7,7 +7,7 @@ use crate::recordings::NamedRecording;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use console::{Console, Style};
-use miette::miette;
+use miette::{Result, miette};
 use published::Published;
 use recording::Recording;
 use report::{Format, Report};
@@ -80,7 +80,7 @@ pub struct ReportOptions {
 
 /// Reads the recording and writes the report; the answer is no for a sweep of which chunks are
 /// missing.
-pub fn run(console: &Console, data: &Data, options: &ReportOptions) -> miette::Result<Answer> {
+pub fn run(console: &Console, data: &Data, options: &ReportOptions) -> Result<Answer> {
     if options.previous.is_some() && options.format != Some(Form::TfACsv) {
         return Err(miette!(
             help = "stopwatt compare shows two recordings",
@@ -125,7 +125,7 @@ fn sweep_report(
     folder: &Path,
     format: Format,
     options: &ReportOptions,
-) -> miette::Result<Answer> {
+) -> Result<Answer> {
     let (style, all) = match options.output {
         Some(_) => (Style::PLAIN, true),
         None => (console.style, options.all),
@@ -156,7 +156,7 @@ fn sweep_report(
 }
 
 /// Writes the tables of TF-A's documents.
-fn tf_a_csv(console: &Console, options: &ReportOptions, to: Option<&Path>) -> miette::Result<()> {
+fn tf_a_csv(console: &Console, options: &ReportOptions, to: Option<&Path>) -> Result<()> {
     let to = to.ok_or_else(|| {
         miette!(
             help = "name a folder with --output",
@@ -185,7 +185,7 @@ fn tf_a_csv(console: &Console, options: &ReportOptions, to: Option<&Path>) -> mi
 
 /// The report that `--report` asks for beside what is printed, with its format; what would keep it
 /// from being written is found here.
-pub fn report_of(path: Option<&PathBuf>) -> miette::Result<Option<(&Path, Format)>> {
+pub fn report_of(path: Option<&PathBuf>) -> Result<Option<(&Path, Format)>> {
     let Some(path) = path else { return Ok(None) };
     let format = format_of(path)?;
     output::check_file(path)?;
@@ -199,7 +199,7 @@ pub fn write_beside(
     recording: &Recording,
     folder: &Path,
     path: Option<&PathBuf>,
-) -> miette::Result<()> {
+) -> Result<()> {
     match report_of(path)? {
         Some((path, format)) => write(
             console,
@@ -245,7 +245,7 @@ impl TellingOptions {
     ///
     /// # Errors
     /// No report has the ending of the report's file.
-    pub fn telling(&self) -> miette::Result<Telling<'_>> {
+    pub fn telling(&self) -> Result<Telling<'_>> {
         let report = report_of(self.report.as_ref())?;
         Ok(Telling {
             report,
@@ -262,9 +262,9 @@ pub fn tell(
     console: &Console,
     published: &Published,
     recording: &Recording,
-    left: Option<(&Path, miette::Result<()>)>,
+    left: Option<(&Path, Result<()>)>,
     how: &Telling<'_>,
-) -> miette::Result<()> {
+) -> Result<()> {
     let folder = left
         .as_ref()
         .filter(|(_, written)| written.is_ok())
@@ -306,7 +306,7 @@ pub fn tell(
 }
 
 /// The format that a file's name asks for.
-pub fn format_of(path: &Path) -> miette::Result<Format> {
+pub fn format_of(path: &Path) -> Result<Format> {
     let ending = path
         .extension()
         .and_then(|ending| ending.to_str())
@@ -333,7 +333,7 @@ pub fn write(
     folder: &Path,
     format: Format,
     (out, all): (Option<&Path>, bool),
-) -> miette::Result<()> {
+) -> Result<()> {
     if format == Format::Perfetto && recording.events().is_empty() {
         return Err(miette!(
             help = "its measures can be had with --format csv, json or html",

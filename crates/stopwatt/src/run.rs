@@ -9,7 +9,7 @@ use crate::run_arguments::{self, settings};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use console::Console;
 use experiment::{About, Experiment, Memory, Progress, Request, Settings, Sink, World};
-use miette::miette;
+use miette::{Result, miette};
 use published::Published;
 use recording::Recording;
 use std::path::PathBuf;
@@ -52,7 +52,7 @@ pub fn run(
     data: &Data,
     experiment: &'static dyn Experiment,
     matches: &ArgMatches,
-) -> miette::Result<Answer> {
+) -> Result<Answer> {
     let settings = settings(experiment.about(), matches)?;
     with(
         console,
@@ -72,7 +72,7 @@ pub fn with(
     matches: &ArgMatches,
     settings: Settings,
     replace: bool,
-) -> miette::Result<Answer> {
+) -> Result<Answer> {
     let about = experiment.about();
     let world = run_arguments::world(about, matches);
     let asked = asked(about, world, &settings);
@@ -156,7 +156,7 @@ pub fn in_memory(
     world: World,
     given: Vec<(String, String)>,
     progress: &Arc<Progress>,
-) -> miette::Result<Recording> {
+) -> Result<Recording> {
     let about = experiment.about();
     let settings = Settings::new(about, world, given)?;
     let asked = asked(about, world, &settings);
@@ -183,7 +183,7 @@ fn shown(
     console: &Console,
     experiment: &dyn Experiment,
     request: &Request<'_>,
-) -> miette::Result<Recording> {
+) -> Result<Recording> {
     let progress: Arc<Progress> = Arc::default();
     let _shown = console.show(progress.clone());
     record(console, experiment, request, &progress)
@@ -194,7 +194,7 @@ fn record(
     experiment: &dyn Experiment,
     request: &Request<'_>,
     progress: &Arc<Progress>,
-) -> miette::Result<Recording> {
+) -> Result<Recording> {
     let mut sink = Memory::new(progress.clone());
     let given: Vec<String> = request
         .settings

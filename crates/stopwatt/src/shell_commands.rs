@@ -2,7 +2,7 @@
 
 use clap::{Args, Command};
 use console::Console;
-use miette::{IntoDiagnostic, WrapErr};
+use miette::{IntoDiagnostic, Result, WrapErr};
 use std::path::PathBuf;
 
 /// Options of `completions`.
@@ -32,7 +32,7 @@ pub fn completions(
     console: &Console,
     mut command: Command,
     options: &CompletionsOptions,
-) -> miette::Result<()> {
+) -> Result<()> {
     let name = command.get_name().to_owned();
     let mut text = Vec::new();
     clap_complete::generate(options.shell, &mut command, name, &mut text);
@@ -40,7 +40,7 @@ pub fn completions(
 }
 
 /// Prints the manual page of a command line, or writes one per command.
-pub fn man(console: &Console, command: Command, options: &ManOptions) -> miette::Result<()> {
+pub fn man(console: &Console, command: Command, options: &ManOptions) -> Result<()> {
     if let Some(folder) = &options.output {
         std::fs::create_dir_all(folder).into_diagnostic()?;
         return clap_mangen::generate_to(command, folder)

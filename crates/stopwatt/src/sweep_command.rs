@@ -9,7 +9,7 @@ use console::{Cancellation, Console};
 use document::Document;
 use experiment::Progress;
 use itertools::Itertools;
-use miette::miette;
+use miette::{Result, miette};
 use published::Published;
 use serde_json::json;
 use std::fmt::Write;
@@ -75,7 +75,7 @@ pub struct SweepOptions {
 
 /// Runs the plan, or what is missing of it; the answer is no if points failed or chunks are
 /// missing.
-pub fn run(console: &Console, data: &Data, options: &SweepOptions) -> miette::Result<Answer> {
+pub fn run(console: &Console, data: &Data, options: &SweepOptions) -> Result<Answer> {
     let (plan, folder) = match (&options.resume, &options.plan) {
         (Some(folder), _) => (Dataset::open(folder)?.plan, folder.clone()),
         (None, Some(path)) => (
@@ -119,7 +119,7 @@ pub fn run(console: &Console, data: &Data, options: &SweepOptions) -> miette::Re
 }
 
 /// The plan with its experiment, to which it must fit.
-pub fn fitting(plan: Plan) -> miette::Result<Fitting> {
+pub fn fitting(plan: Plan) -> Result<Fitting> {
     Ok(Fitting::new(
         plan,
         experiments::find,
@@ -129,12 +129,7 @@ pub fn fitting(plan: Plan) -> miette::Result<Fitting> {
 
 /// Begins the data set of a plan, or finds the one that was begun, if some point of it can run. If
 /// it is to `replace` what is there, it begins anew.
-pub fn begin(
-    data: &Data,
-    fitting: &Fitting,
-    folder: &Path,
-    replace: bool,
-) -> miette::Result<Dataset> {
+pub fn begin(data: &Data, fitting: &Fitting, folder: &Path, replace: bool) -> Result<Dataset> {
     in_place(data, fitting, None, |place| {
         sweep::some_point_can_run(fitting, place)
     })?;
@@ -145,7 +140,7 @@ pub fn begin(
 }
 
 /// Numbers of the chunks that are not there, or have points that failed.
-pub fn missing(dataset: &Dataset) -> miette::Result<Vec<u64>> {
+pub fn missing(dataset: &Dataset) -> Result<Vec<u64>> {
     Ok(dataset.missing()?)
 }
 
@@ -157,7 +152,7 @@ pub fn run_share(
     share: &Share,
     threads: Option<usize>,
     progress: &Arc<Progress>,
-) -> miette::Result<Outcome> {
+) -> Result<Outcome> {
     in_place(data, fitting, threads, |place| {
         sweep::run(dataset, fitting, place, share, progress)
     })
@@ -169,7 +164,7 @@ fn in_place<T>(
     fitting: &Fitting,
     threads: Option<usize>,
     with: impl FnOnce(&Environment<'_>) -> Result<T, sweep::Error>,
-) -> miette::Result<T> {
+) -> Result<T> {
     let (platforms, tree) = (data.platforms(), data.source_tree());
     let conditions =
         Published::read(&data.published(), fitting.experiment.about().name)?.conditions();
@@ -181,7 +176,7 @@ fn in_place<T>(
     })?)
 }
 
-fn read_plan(path: &Path) -> miette::Result<Plan> {
+fn read_plan(path: &Path) -> Result<Plan> {
     let document = Document::open(path)
         .map_err(|error| error.with_help("name a TOML file; docs/sweeps.md has one"))?;
     Ok(Plan::read(&document)?)

@@ -9,7 +9,7 @@ use document::nearest;
 use experiment::sweep::{self, Settings as Combination, Vary};
 use experiment::{About, Conditions, Experiment, Memory, Progress, Request, Settings, World};
 use itertools::Itertools;
-use miette::{IntoDiagnostic, miette};
+use miette::{IntoDiagnostic, Result, miette};
 use rayon::prelude::*;
 use recording::{Recording, metrics};
 use report::{Findings, Style, WhatIf};
@@ -78,7 +78,7 @@ pub fn run(
     data: &Data,
     experiment: &'static dyn Experiment,
     matches: &ArgMatches,
-) -> miette::Result<()> {
+) -> Result<()> {
     let about = experiment.about();
     let variation = Variation::of(about, matches)?;
     let (vary, base) = (variation.vary, variation.base);
@@ -144,7 +144,7 @@ fn settings_of(
     matches: &ArgMatches,
     base: &[(String, String)],
     combination: &Combination,
-) -> miette::Result<Settings> {
+) -> Result<Settings> {
     let varied = combination
         .iter()
         .map(|(key, value)| setting_of(about, key, value));
@@ -160,7 +160,7 @@ struct Variation {
 
 impl Variation {
     /// Reads it from the command line: `--vary`, and what a run takes.
-    fn of(about: &'static About, matches: &ArgMatches) -> miette::Result<Self> {
+    fn of(about: &'static About, matches: &ArgMatches) -> Result<Self> {
         let vary: Vec<Vary> = matches
             .get_many("vary")
             .into_iter()
@@ -205,7 +205,7 @@ fn all(
     experiment: &'static dyn Experiment,
     requests: &[(Combination, Request<'_>)],
     wanted: Option<&str>,
-) -> Vec<miette::Result<CombinationRun>> {
+) -> Vec<Result<CombinationRun>> {
     let about = experiment.about();
     let progress: Arc<Progress> = Arc::default();
     let shown = console.show(progress.clone());
@@ -247,7 +247,7 @@ fn report_argument() -> Arg {
 }
 
 /// The file of `--report`, if it is given, with its format; it can be written.
-fn report_of(matches: &ArgMatches) -> miette::Result<Option<(&PathBuf, &'static str)>> {
+fn report_of(matches: &ArgMatches) -> Result<Option<(&PathBuf, &'static str)>> {
     let Some(path) = matches.get_one::<PathBuf>("report") else {
         return Ok(None);
     };
@@ -257,7 +257,7 @@ fn report_of(matches: &ArgMatches) -> miette::Result<Option<(&PathBuf, &'static 
 }
 
 /// Prints a what-if in one of [`FORMATS`], the answers alone or all, and writes its report.
-fn print(console: &Console, what_if: &WhatIf, matches: &ArgMatches) -> miette::Result<()> {
+fn print(console: &Console, what_if: &WhatIf, matches: &ArgMatches) -> Result<()> {
     let text = |format: &str, style: Style| match format {
         "json" => format!("{:#}\n", report::what_if_json(what_if)),
         "html" => report::what_if_html(what_if),
@@ -284,7 +284,7 @@ fn metric_argument() -> Arg {
 }
 
 /// The metric that is asked for; something measures it.
-fn wanted_metric(matches: &ArgMatches) -> miette::Result<Option<&str>> {
+fn wanted_metric(matches: &ArgMatches) -> Result<Option<&str>> {
     let wanted: Option<&String> = matches.get_one("metric");
     if let Some(wanted) = wanted.filter(|wanted| metrics::by_name(wanted).is_none()) {
         let near = nearest(wanted, metrics::METRICS.iter().map(|metric| metric.name));
@@ -316,7 +316,7 @@ fn setting_of(about: &About, key: &str, value: &str) -> (String, String) {
 }
 
 /// The metric that is asked for, or what the recording's cases are about.
-fn metric_of(recording: &Recording, wanted: Option<&str>) -> miette::Result<String> {
+fn metric_of(recording: &Recording, wanted: Option<&str>) -> Result<String> {
     let names = || {
         recording
             .measures()
@@ -412,7 +412,7 @@ fn add(
     whole: &mut Option<Recording>,
     recording: &Recording,
     combination: &Combination,
-) -> miette::Result<()> {
+) -> Result<()> {
     let whole = whole.get_or_insert_with(|| {
         let mut header = recording.header.clone();
         (header.versions, header.costs) = (Default::default(), Default::default());

@@ -2,7 +2,7 @@
 
 use crate::axis::{Kind, Value};
 use crate::dataset::{CHUNK_FILE, Dataset, POINTS_FILE, unwritable};
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::fits::Fitting;
 use crate::inputs::{NotedFiles, sum_of};
 use crate::manifest::{Chunk, FailedPoint};
@@ -94,7 +94,7 @@ pub fn run(
     chunk: u64,
     progress: &Arc<Progress>,
     each: impl Fn(),
-) -> Result<Chunk, Error> {
+) -> Result<Chunk> {
     let plan = &around.fitting.plan;
     let partial = dataset.partial(chunk, "partial")?;
     let folder = partial.path();
@@ -181,7 +181,7 @@ fn with_status(all: &[PointResult], status: &str) -> Vec<FailedPoint> {
 }
 
 /// Moves a whole chunk to its place, over an earlier one with points that failed.
-fn move_there(dataset: &Dataset, chunk: u64, whole: &Path) -> Result<(), Error> {
+fn move_there(dataset: &Dataset, chunk: u64, whole: &Path) -> Result {
     let to = dataset.chunk_folder(chunk);
     if to.exists() {
         let old = dataset.partial(chunk, "replaced")?;

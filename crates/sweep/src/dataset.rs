@@ -10,7 +10,7 @@
 //! A chunk's folder is written beside `data` and renamed into it, so it is there whole or not at
 //! all.
 
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::fits::Fitting;
 use crate::manifest::{Chunk, FORMAT, Marks, VERSION};
 use crate::plan::Plan;
@@ -48,7 +48,7 @@ impl Dataset {
     /// # Errors
     /// Something else is in the way; it was begun from another plan or by another version; the
     /// system refuses.
-    pub fn begin(folder: &Path, fitting: &Fitting) -> Result<Self, Error> {
+    pub fn begin(folder: &Path, fitting: &Fitting) -> Result<Self> {
         let plan = &fitting.plan;
         let marks = Marks {
             format: FORMAT.to_owned(),
@@ -78,7 +78,7 @@ impl Dataset {
     }
 
     /// Writes plan and marks.
-    fn write(folder: &Path, marks: Marks, plan: &Plan) -> Result<Self, Error> {
+    fn write(folder: &Path, marks: Marks, plan: &Plan) -> Result<Self> {
         for below in [DATA, RUNS] {
             let path = folder.join(below);
             fs::create_dir_all(&path).map_err(Error::io(&path, "create"))?;
@@ -98,7 +98,7 @@ impl Dataset {
     ///
     /// # Errors
     /// Somebody runs its plan, or the system refuses.
-    pub fn remove(folder: &Path) -> Result<(), Error> {
+    pub fn remove(folder: &Path) -> Result {
         if !is_sweep(folder) {
             return Ok(());
         }
@@ -130,7 +130,7 @@ impl Dataset {
     ///
     /// # Errors
     /// It is none, or is damaged.
-    pub fn open(folder: &Path) -> Result<Self, Error> {
+    pub fn open(folder: &Path) -> Result<Self> {
         const HELP: &str = "name the folder that `stopwatt sweep` wrote";
         let path = folder.join(MARKS_FILE);
         let Some(text) = if_there(disk::text(&path)).map_err(Error::io(&path, "read"))? else {
@@ -169,7 +169,7 @@ impl Dataset {
     }
 
     /// Refuses another version than the one that the data set was begun by.
-    fn must_be_of(&self, stopwatt: &str) -> Result<(), Error> {
+    fn must_be_of(&self, stopwatt: &str) -> Result {
         if self.marks.stopwatt != stopwatt {
             return Err(Error::folder(
                 &self.folder,
@@ -200,7 +200,7 @@ impl Dataset {
 
     /// A folder beside the data in which a chunk is written. What a program of this machine that
     /// was killed left of the chunk is removed.
-    pub(crate) fn partial(&self, chunk: u64, what: &str) -> Result<Partial, Error> {
+    pub(crate) fn partial(&self, chunk: u64, what: &str) -> Result<Partial> {
         let beside = self.folder.join(chunk_name(chunk));
         // Processes of another machine cannot be looked up, so theirs are told apart by its name.
         Partial::beside(&beside, &format!("{what}-{}", host()))
@@ -211,7 +211,7 @@ impl Dataset {
     ///
     /// # Errors
     /// What is said cannot be read.
-    pub(crate) fn chunk(&self, chunk: u64) -> Result<Option<Chunk>, Error> {
+    pub(crate) fn chunk(&self, chunk: u64) -> Result<Option<Chunk>> {
         let folder = self.chunk_folder(chunk);
         let path = folder.join(CHUNK_FILE);
         let Some(text) = if_there(disk::text(&path)).map_err(Error::io(&path, "read"))? else {
@@ -237,7 +237,7 @@ impl Dataset {
     ///
     /// # Errors
     /// What is said cannot be read.
-    pub(crate) fn whole_chunk(&self, chunk: u64) -> Result<Option<Chunk>, Error> {
+    pub(crate) fn whole_chunk(&self, chunk: u64) -> Result<Option<Chunk>> {
         let folder = self.chunk_folder(chunk);
         let Some(said) = self.chunk(chunk)? else {
             return Ok(None);
@@ -280,7 +280,7 @@ impl Dataset {
     ///
     /// # Errors
     /// The folder cannot be read.
-    pub fn done(&self) -> Result<u64, Error> {
+    pub fn done(&self) -> Result<u64> {
         let mut done = 0;
         for chunk in 0..self.marks.chunks {
             done += u64::from(self.chunk(chunk)?.is_some());
@@ -292,7 +292,7 @@ impl Dataset {
     ///
     /// # Errors
     /// The folder cannot be read.
-    pub fn missing(&self) -> Result<Vec<u64>, Error> {
+    pub fn missing(&self) -> Result<Vec<u64>> {
         let mut missing = Vec::new();
         for chunk in 0..self.marks.chunks {
             if self
@@ -312,7 +312,7 @@ impl Dataset {
 }
 
 /// Refuses a folder that holds something else than a data set.
-fn check_ours(folder: &Path) -> Result<(), Error> {
+fn check_ours(folder: &Path) -> Result {
     // What another program is about to begin here starts with a dot, or is one of our names.
     let is_ours = |name: &str| {
         name.starts_with('.') || [PLAN_FILE, MARKS_FILE, DATA, RUNS, "slurm.sh"].contains(&name)
@@ -369,7 +369,7 @@ pub fn unwritable(path: &Path, error: &dyn std::fmt::Display) -> Error {
 }
 
 /// Writes a small file whole or not at all, over one of the same content.
-pub fn write(path: &Path, text: &str) -> Result<(), Error> {
+pub fn write(path: &Path, text: &str) -> Result {
     let partial =
         Partial::beside(path, &format!("partial-{}", host())).map_err(Error::io(path, "write"))?;
     fs::write(partial.path(), text)

@@ -4,6 +4,9 @@ use miette::Diagnostic;
 use std::io;
 use std::path::{Path, PathBuf};
 
+/// What is done with a sweep, or why it is not.
+pub type Result<T = (), E = Error> = std::result::Result<T, E>;
+
 /// Why a sweep cannot be begun or read.
 #[derive(Debug, thiserror::Error, Diagnostic)]
 pub enum Error {

@@ -1,7 +1,7 @@
 //! The files of a sweep: platform files are read once, and each chunk notes which it used and which
 //! its settings name.
 
-use document::Error;
+use document::Result;
 use experiment::Files;
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -13,8 +13,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// meanwhile.
 pub struct FileCache<'f> {
     files: &'f dyn Files,
-    texts: Mutex<BTreeMap<String, Result<String, Error>>>,
-    lists: Mutex<BTreeMap<String, Result<Vec<String>, Error>>>,
+    texts: Mutex<BTreeMap<String, Result<String>>>,
+    lists: Mutex<BTreeMap<String, Result<Vec<String>>>>,
 }
 
 /// What a lock holds, whatever became of those that held it before.
@@ -33,14 +33,14 @@ impl<'f> FileCache<'f> {
 }
 
 impl Files for FileCache<'_> {
-    fn read(&self, path: &str) -> Result<String, Error> {
+    fn read(&self, path: &str) -> Result<String> {
         held(&self.texts)
             .entry(path.to_owned())
             .or_insert_with(|| self.files.read(path))
             .clone()
     }
 
-    fn list(&self, folder: &str) -> Result<Vec<String>, Error> {
+    fn list(&self, folder: &str) -> Result<Vec<String>> {
         held(&self.lists)
             .entry(folder.to_owned())
             .or_insert_with(|| self.files.list(folder))
@@ -93,7 +93,7 @@ impl<'f> NotedFiles<'f> {
 }
 
 impl Files for NotedFiles<'_> {
-    fn read(&self, path: &str) -> Result<String, Error> {
+    fn read(&self, path: &str) -> Result<String> {
         let text = self.files.read(path)?;
         held(&self.seen)
             .entry(path.to_owned())
@@ -101,7 +101,7 @@ impl Files for NotedFiles<'_> {
         Ok(text)
     }
 
-    fn list(&self, folder: &str) -> Result<Vec<String>, Error> {
+    fn list(&self, folder: &str) -> Result<Vec<String>> {
         self.files.list(folder)
     }
 

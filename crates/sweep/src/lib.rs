@@ -39,7 +39,7 @@ mod summary;
 pub use axis::Value;
 pub use chunk::Environment;
 pub use dataset::{Dataset, is_sweep};
-pub use error::Error;
+pub use error::{Error, Result};
 pub use fits::Fitting;
 pub use manifest::FailedPoint;
 pub use plan::{DEFAULT_MOST, Plan, Point};

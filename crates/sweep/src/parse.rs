@@ -3,7 +3,7 @@
 use crate::axis::{Axis, PlacedValue, RandomKey, Span, Value, Values};
 use crate::draw::Stream;
 use crate::plan::Plan;
-use document::{DeTable, DeValue, Document, Error, Spanned, nearest};
+use document::{DeTable, DeValue, Document, Result, Spanned, nearest};
 use itertools::Itertools;
 use recording::{RowKinds, metrics};
 use std::collections::BTreeSet;
@@ -31,7 +31,7 @@ impl Plan {
     ///
     /// # Errors
     /// What is wrong in it, with its line and what would be right.
-    pub fn read(document: &Document) -> Result<Self, Error> {
+    pub fn read(document: &Document) -> Result<Self> {
         Parser { source: document }.plan()
     }
 }
@@ -41,7 +41,7 @@ struct Parser<'s> {
 }
 
 impl Parser<'_> {
-    fn plan(&self) -> Result<Plan, Error> {
+    fn plan(&self) -> Result<Plan> {
         let table = self
             .source
             .table()
@@ -93,7 +93,7 @@ impl Parser<'_> {
     }
 
     /// The metrics that are kept; something measures each.
-    fn metrics(&self, given: Vec<(String, Range<usize>)>) -> Result<Vec<String>, Error> {
+    fn metrics(&self, given: Vec<(String, Range<usize>)>) -> Result<Vec<String>> {
         let known = || metrics::METRICS.iter().map(|metric| metric.name);
         for (name, place) in &given {
             if known().all(|known| known != name) {
@@ -109,7 +109,7 @@ impl Parser<'_> {
     }
 
     /// The axes of a plan, in the order in which its points count them.
-    fn axes(&self, table: &DeTable<'_>) -> Result<Vec<Axis>, Error> {
+    fn axes(&self, table: &DeTable<'_>) -> Result<Vec<Axis>> {
         let mut axes = Vec::new();
         if let Some(rows) = table.get("list") {
             axes.push(self.list(rows)?);
@@ -136,7 +136,7 @@ impl Parser<'_> {
     }
 
     /// The settings of every point. A list gives a setting several times.
-    fn settings(&self, table: &DeTable<'_>) -> Result<Vec<(String, PlacedValue)>, Error> {
+    fn settings(&self, table: &DeTable<'_>) -> Result<Vec<(String, PlacedValue)>> {
         let mut settings = Vec::new();
         if let Some(given) = table.get("settings") {
             for (key, _, value) in self.leaves(given, "settings")? {
@@ -158,18 +158,12 @@ impl Parser<'_> {
         place: Range<usize>,
         message: impl AsRef<str>,
         help: impl Into<String>,
-    ) -> Result<T, Error> {
+    ) -> Result<T> {
         Err(self.source.wrong(place, message, help))
     }
 
     /// Refuses a key that is none of these.
-    fn known_keys(
-        &self,
-        table: &DeTable<'_>,
-        keys: &[&str],
-        of: &str,
-        help: &str,
-    ) -> Result<(), Error> {
+    fn known_keys(&self, table: &DeTable<'_>, keys: &[&str], of: &str, help: &str) -> Result {
         let is_unknown = |key: &&Spanned<_>| !keys.contains(&AsRef::as_ref(key.get_ref()));
         match table.keys().find(is_unknown) {
             Some(key) => {
@@ -187,7 +181,7 @@ impl Parser<'_> {
         name: &str,
         keys: &[&str],
         help: &str,
-    ) -> Result<&'a DeTable<'i>, Error> {
+    ) -> Result<&'a DeTable<'i>> {
         let DeValue::Table(table) = value.get_ref() else {
             return self.wrong(value.span(), format!("`{name}` is no table"), help);
         };
@@ -201,7 +195,7 @@ impl Parser<'_> {
         &self,
         value: &'a Spanned<DeValue<'i>>,
         name: &str,
-    ) -> Result<Vec<Item<'a, 'i>>, Error> {
+    ) -> Result<Vec<Item<'a, 'i>>> {
         let DeValue::Table(table) = value.get_ref() else {
             return self.wrong(
                 value.span(),
@@ -217,7 +211,7 @@ impl Parser<'_> {
         Ok(found)
     }
 
-    fn value(&self, value: &Spanned<DeValue<'_>>) -> Result<PlacedValue, Error> {
+    fn value(&self, value: &Spanned<DeValue<'_>>) -> Result<PlacedValue> {
         let place = value.span();
         let of = match value.get_ref() {
             DeValue::String(text) => Value::Text(text.to_string()),
@@ -249,7 +243,7 @@ impl Parser<'_> {
         Ok(PlacedValue { value: of, place })
     }
 
-    fn text(&self, value: &Spanned<DeValue<'_>>, name: &str) -> Result<String, Error> {
+    fn text(&self, value: &Spanned<DeValue<'_>>, name: &str) -> Result<String> {
         match value.get_ref() {
             DeValue::String(text) if !text.is_empty() => Ok(text.to_string()),
             _ => self.wrong(
@@ -264,7 +258,7 @@ impl Parser<'_> {
         &self,
         value: &Spanned<DeValue<'_>>,
         name: &str,
-    ) -> Result<Vec<(String, Range<usize>)>, Error> {
+    ) -> Result<Vec<(String, Range<usize>)>> {
         let DeValue::Array(all) = value.get_ref() else {
             return self.wrong(
                 value.span(),
@@ -282,7 +276,7 @@ impl Parser<'_> {
         value: &Spanned<DeValue<'_>>,
         name: &str,
         range: std::ops::RangeInclusive<u64>,
-    ) -> Result<u64, Error> {
+    ) -> Result<u64> {
         let number = match value.get_ref() {
             DeValue::Integer(digits) => u64::from_str_radix(digits.as_str(), digits.radix()).ok(),
             _ => None,
@@ -295,7 +289,7 @@ impl Parser<'_> {
     }
 
     /// The values of a key of a grid: a list, one value, or a text such as `1..16`.
-    fn values(&self, key: &str, value: &Spanned<DeValue<'_>>) -> Result<Values, Error> {
+    fn values(&self, key: &str, value: &Spanned<DeValue<'_>>) -> Result<Values> {
         const RANGE: &str =
             "a range is \"FIRST..LAST\" of whole numbers, FIRST not above LAST, both included";
         match value.get_ref() {
@@ -333,7 +327,7 @@ impl Parser<'_> {
         }
     }
 
-    fn list(&self, value: &Spanned<DeValue<'_>>) -> Result<Axis, Error> {
+    fn list(&self, value: &Spanned<DeValue<'_>>) -> Result<Axis> {
         const HELP: &str =
             "write each row as a table of its own: [[list]], and keys with their values below";
         let DeValue::Array(rows) = value.get_ref() else {
@@ -356,7 +350,7 @@ impl Parser<'_> {
         ))
     }
 
-    fn draws(&self, value: &Spanned<DeValue<'_>>) -> Result<Axis, Error> {
+    fn draws(&self, value: &Spanned<DeValue<'_>>) -> Result<Axis> {
         const HELP: &str = "[random] has points = N, seed = N, and a table [random.ranges] of keys such as\n\"costs.scp.core_off\" = { from = \
                             80.0, to = 95.0, unit = \"us\" }";
         let table = self.section(value, "random", &["points", "seed", "ranges"], HELP)?;
@@ -383,7 +377,7 @@ impl Parser<'_> {
         Ok(Axis::Draws { count, keys })
     }
 
-    fn span(&self, key: &str, value: &Spanned<DeValue<'_>>) -> Result<Span, Error> {
+    fn span(&self, key: &str, value: &Spanned<DeValue<'_>>) -> Result<Span> {
         const HELP: &str = "{ from = 80.0, to = 95.0 } draws numbers, with whole ends whole numbers; `unit` and `digits` (behind the \
                             point) may be added; a list draws one of its values";
         let table = match value.get_ref() {
@@ -453,7 +447,7 @@ impl Parser<'_> {
         }
     }
 
-    fn seeds(&self, value: &Spanned<DeValue<'_>>) -> Result<Axis, Error> {
+    fn seeds(&self, value: &Spanned<DeValue<'_>>) -> Result<Axis> {
         const HELP: &str = "[seeds] has count = N, and first = N (1 where it is left out)";
         let table = self.section(value, "seeds", &["first", "count"], HELP)?;
         let Some(count) = table.get("count") else {
@@ -473,7 +467,7 @@ impl Parser<'_> {
         }
     }
 
-    fn keep(&self, value: Option<&Spanned<DeValue<'_>>>) -> Result<RowKinds, Error> {
+    fn keep(&self, value: Option<&Spanned<DeValue<'_>>>) -> Result<RowKinds> {
         let Some(value) = value else {
             return Ok(RowKinds {
                 measures: true,
@@ -498,7 +492,7 @@ impl Parser<'_> {
         Ok(kept)
     }
 
-    fn no_key_twice(&self, axes: &[Axis], settings: &[(String, PlacedValue)]) -> Result<(), Error> {
+    fn no_key_twice(&self, axes: &[Axis], settings: &[(String, PlacedValue)]) -> Result {
         let mut seen: BTreeSet<&str> = settings.iter().map(|(key, _)| key.as_str()).collect();
         for axis in axes {
             for (key, _, place) in axis.keys() {

@@ -1,7 +1,7 @@
 //! A data set as a recording, for reports and comparisons.
 
 use crate::dataset::{Dataset, POINTS_FILE};
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::manifest::Chunk;
 use crate::plan::Plan;
 use recording::{Event, Header, Reader, Recording, Series};
@@ -22,7 +22,7 @@ const MOST_POINTS: u64 = 16_384;
 /// # Errors
 /// It is no data set, is damaged, has no chunk yet, or has too many points to be read as one
 /// recording.
-pub fn read(folder: &Path) -> Result<Recording, Error> {
+pub fn read(folder: &Path) -> Result<Recording> {
     let dataset = opened(folder)?;
     let mut whole = None;
     let mut points = BTreeMap::new();
@@ -43,7 +43,7 @@ pub fn read(folder: &Path) -> Result<Recording, Error> {
 }
 
 /// A data set that is small enough to be read whole.
-fn opened(folder: &Path) -> Result<Dataset, Error> {
+fn opened(folder: &Path) -> Result<Dataset> {
     let dataset = Dataset::open(folder)?;
     let (points, _) = dataset.size();
     if points > MOST_POINTS {
@@ -56,10 +56,7 @@ fn opened(folder: &Path) -> Result<Dataset, Error> {
 }
 
 /// Hands over the rows of each point that has some; returns a note if not every chunk is there.
-fn each_point(
-    dataset: &Dataset,
-    mut take: impl FnMut(u64, Recording),
-) -> Result<Option<String>, Error> {
+fn each_point(dataset: &Dataset, mut take: impl FnMut(u64, Recording)) -> Result<Option<String>> {
     let (_, chunks) = dataset.size();
     let (mut there, mut any) = (0, false);
     for chunk in 0..chunks {
@@ -91,7 +88,7 @@ pub fn rows_of_chunk(
     chunk: u64,
     said: &Chunk,
     header: &Header,
-) -> Result<BTreeMap<u64, Recording>, Error> {
+) -> Result<BTreeMap<u64, Recording>> {
     let mut files = said.files.clone();
     files.remove(POINTS_FILE);
     let damaged = |error| Error::of_rows(&dataset.folder, error);

@@ -2,7 +2,7 @@
 
 use crate::chunk::{self, Environment, Surroundings};
 use crate::dataset::{Dataset, RUNS, host, unwritable, write};
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::fits::Fitting;
 use crate::inputs::{FileCache, held, sum_of};
 use crate::manifest::{FailedPoint, Run};
@@ -127,7 +127,7 @@ pub fn run(
     place: &Environment<'_>,
     share: &Share,
     progress: &Arc<Progress>,
-) -> Result<Outcome, Error> {
+) -> Result<Outcome> {
     let begin = Instant::now();
     let plan = &fitting.plan;
     let files = FileCache::new(place.platforms);
@@ -195,7 +195,7 @@ fn standing(
     plan: &Plan,
     share: &Share,
     files: &FileCache<'_>,
-) -> Result<(Vec<u64>, Outcome), Error> {
+) -> Result<(Vec<u64>, Outcome)> {
     let (mut missing, mut outcome) = (Vec::new(), Outcome::default());
     let (mut inputs, mut named) = (BTreeMap::new(), BTreeMap::new());
     for chunk in share.chunks(plan) {
@@ -358,7 +358,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(50);
 fn same_inputs(
     inputs: &BTreeMap<String, (u32, u64)>,
     now: impl Fn(&str) -> (String, Option<u32>),
-) -> Result<(), Error> {
+) -> Result {
     for (path, (sum, chunk)) in inputs {
         let (shown, now) = now(path);
         if now != Some(*sum) {
@@ -377,7 +377,7 @@ fn same_inputs(
 ///
 /// # Errors
 /// It refuses all three.
-pub fn some_point_can_run(fitting: &Fitting, place: &Environment<'_>) -> Result<(), Error> {
+pub fn some_point_can_run(fitting: &Fitting, place: &Environment<'_>) -> Result {
     let last = fitting.plan.points().unwrap_or(1) - 1;
     let mut first = None;
     for number in [0, last / 2, last] {

@@ -19,7 +19,7 @@ const MOST_FIGURES: usize = 256;
 const MEASURES_FILE: &str = "measures.parquet";
 
 /// A data set, summed up.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Summary {
     /// The experiment's name.
     pub experiment: String,
@@ -42,7 +42,7 @@ pub struct Summary {
 }
 
 /// A quantity of which each point has a figure.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Quantity {
     /// Release or configuration.
     pub variant: String,
@@ -59,7 +59,7 @@ pub struct Quantity {
 }
 
 /// A point, summed up.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct PointSummary {
     /// Number of the point in the plan.
     pub number: u64,

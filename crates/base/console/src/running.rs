@@ -4,7 +4,7 @@ use crate::progress::Progress;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The run that a signal stops, if one is going on.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct Running(Mutex<State>);
 
 #[derive(Debug, Default)]

@@ -1,6 +1,6 @@
 //! A text with its name; TOML.
 
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::excerpt::Excerpt;
 use serde::de::DeserializeOwned;
 use std::io::ErrorKind;
@@ -30,7 +30,7 @@ impl Document {
     /// # Errors
     /// The file cannot be read, is no regular file, has more than [`disk::MOST_TEXT`] bytes, or is
     /// not UTF-8.
-    pub fn open(path: &Path) -> Result<Self, Error> {
+    pub fn open(path: &Path) -> Result<Self> {
         let name = path.display().to_string();
         match disk::text(path) {
             Ok(text) => Ok(Self { name, text }),
@@ -55,7 +55,7 @@ impl Document {
     ///
     /// # Errors
     /// Those of [`Document::read_measured`]; a number that is not finite, such as `nan`.
-    pub fn read<T: DeserializeOwned>(&self) -> Result<T, Error> {
+    pub fn read<T: DeserializeOwned>(&self) -> Result<T> {
         self.read_without(&[])
     }
 
@@ -63,7 +63,7 @@ impl Document {
     ///
     /// # Errors
     /// Those of [`Document::read`].
-    pub fn read_without<T: DeserializeOwned>(&self, others: &[&str]) -> Result<T, Error> {
+    pub fn read_without<T: DeserializeOwned>(&self, others: &[&str]) -> Result<T> {
         T::deserialize(self.finite_without(others)?).map_err(|error| self.mistaken(&error))
     }
 
@@ -72,11 +72,11 @@ impl Document {
     /// # Errors
     /// Not TOML, tables more than 80 deep in each other, an unknown key, a missing one, a value of
     /// the wrong kind or unit; a text of more than [`disk::MOST_TEXT`] bytes.
-    pub fn read_measured<T: DeserializeOwned>(&self) -> Result<T, Error> {
+    pub fn read_measured<T: DeserializeOwned>(&self) -> Result<T> {
         T::deserialize(Deserializer::from(self.table()?)).map_err(|error| self.mistaken(&error))
     }
 
-    fn finite_without(&self, others: &[&str]) -> Result<Deserializer<'_>, Error> {
+    fn finite_without(&self, others: &[&str]) -> Result<Deserializer<'_>> {
         let mut table = self.table()?;
         if let Some(place) = table.get_ref().values().find_map(not_finite) {
             return Err(self.wrong(
@@ -101,7 +101,7 @@ impl Document {
     /// # Errors
     /// Not TOML, tables more than 80 deep in each other; a text of more than [`disk::MOST_TEXT`]
     /// bytes.
-    pub fn table(&self) -> Result<Spanned<DeTable<'_>>, Error> {
+    pub fn table(&self) -> Result<Spanned<DeTable<'_>>> {
         self.check_length()?;
         DeTable::parse(&self.text).map_err(|error| {
             let help = "write TOML: key = value on a line each, text in double quotes, and a table begins with [name]";
@@ -110,7 +110,7 @@ impl Document {
         })
     }
 
-    pub(crate) fn check_length(&self) -> Result<(), Error> {
+    pub(crate) fn check_length(&self) -> Result {
         if self.text.len() as u64 <= disk::MOST_TEXT {
             Ok(())
         } else {

@@ -5,6 +5,9 @@ use crate::printable::{printable, printable_lines};
 use miette::{Diagnostic, LabeledSpan, SourceCode};
 use std::fmt;
 
+/// What reads a document, or says what is wrong in it.
+pub type Result<T = (), E = Error> = std::result::Result<T, E>;
+
 /// Something wrong in a document: what, where, and what would be right.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error(Box<Report>);

@@ -2,7 +2,7 @@
 //! element, and a key may stand alone. Each value knows its place.
 
 use crate::document::Document;
-use crate::error::Error;
+use crate::error::Result;
 use crate::names::quoted;
 use std::ops::Range;
 
@@ -85,7 +85,7 @@ impl Document {
     /// # Errors
     /// Not JSON; objects and arrays more than 32 deep in each other; a text of more than
     /// [`disk::MOST_TEXT`] bytes.
-    pub fn json(&self) -> Result<Item, Error> {
+    pub fn json(&self) -> Result<Item> {
         self.check_length()?;
         let text = self.text();
         let start = if text.starts_with('\u{feff}') {
@@ -142,13 +142,13 @@ impl Parser<'_> {
     }
 
     /// Something is wrong with the next character.
-    fn wrong<T>(&mut self, what: impl AsRef<str>, help: &str) -> Result<T, Error> {
+    fn wrong<T>(&mut self, what: impl AsRef<str>, help: &str) -> Result<T> {
         let length = self.peek().map_or(0, char::len_utf8);
         Err(self.document.wrong(self.at..self.at + length, what, help))
     }
 
     /// Something is wrong with what was read from `start` on.
-    fn wrong_from<T>(&self, start: usize, what: impl AsRef<str>, help: &str) -> Result<T, Error> {
+    fn wrong_from<T>(&self, start: usize, what: impl AsRef<str>, help: &str) -> Result<T> {
         Err(self.document.wrong(start..self.at, what, help))
     }
 
@@ -161,7 +161,7 @@ impl Parser<'_> {
     }
 
     /// Skips space and comments.
-    fn blank(&mut self) -> Result<(), Error> {
+    fn blank(&mut self) -> Result {
         loop {
             match self.peek() {
                 Some(space) if space.is_whitespace() => drop(self.next()),
@@ -203,7 +203,7 @@ impl Parser<'_> {
         }
     }
 
-    fn item(&mut self) -> Result<Item, Error> {
+    fn item(&mut self) -> Result<Item> {
         let start = self.at;
         let value = match self.peek() {
             Some('{') => self.nested(Self::object)?,
@@ -229,7 +229,7 @@ impl Parser<'_> {
         })
     }
 
-    fn nested(&mut self, inside: fn(&mut Self) -> Result<Value, Error>) -> Result<Value, Error> {
+    fn nested(&mut self, inside: fn(&mut Self) -> Result<Value>) -> Result<Value> {
         if self.depth == DEEPEST {
             return self.wrong(
                 format!("more than {DEEPEST} objects and arrays in each other"),
@@ -243,7 +243,7 @@ impl Parser<'_> {
         Ok(value)
     }
 
-    fn object(&mut self) -> Result<Value, Error> {
+    fn object(&mut self) -> Result<Value> {
         let mut entries = Vec::new();
         loop {
             self.blank()?;
@@ -288,7 +288,7 @@ impl Parser<'_> {
         Ok(Value::Object(entries))
     }
 
-    fn array(&mut self) -> Result<Value, Error> {
+    fn array(&mut self) -> Result<Value> {
         let mut items = Vec::new();
         loop {
             self.blank()?;
@@ -305,7 +305,7 @@ impl Parser<'_> {
     }
 
     /// A comma, or the end; whether there may be more.
-    fn comma(&mut self, end: char) -> Result<bool, Error> {
+    fn comma(&mut self, end: char) -> Result<bool> {
         self.blank()?;
         match self.peek() {
             Some(',') => {
@@ -320,7 +320,7 @@ impl Parser<'_> {
         }
     }
 
-    fn string(&mut self) -> Result<String, Error> {
+    fn string(&mut self) -> Result<String> {
         let begin = self.at;
         self.next();
         let mut text = String::new();
@@ -341,7 +341,7 @@ impl Parser<'_> {
         }
     }
 
-    fn escape(&mut self) -> Result<char, Error> {
+    fn escape(&mut self) -> Result<char> {
         let start = self.at - 1;
         const HELP: &str = "escapes are \\\" \\\\ \\/ \\b \\f \\n \\r \\t and \\u with four digits";
         match self.next() {
@@ -371,7 +371,7 @@ impl Parser<'_> {
         text.parse().map_or(Value::Number(text), Value::Integer)
     }
 
-    fn word(&mut self) -> Result<Value, Error> {
+    fn word(&mut self) -> Result<Value> {
         let start = self.at;
         let word = self.take_while(|next| next.is_ascii_alphanumeric() || next == '_');
         match word.to_ascii_lowercase().as_str() {

@@ -42,7 +42,7 @@ mod printable;
 mod rows;
 
 pub use document::Document;
-pub use error::Error;
+pub use error::{Error, Result};
 pub use names::{nearest, one_of, quoted};
 pub use printable::{LAYOUT, printable, printable_lines, unprintable};
 pub use rows::{Record, RecordError, Records, row};

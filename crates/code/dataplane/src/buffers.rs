@@ -20,7 +20,7 @@ struct Slot {
 }
 
 /// Order in which freed buffers are handed out again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub enum Reuse {
     /// The last one freed first: buffers stay in the caches.
     Hot,

@@ -5,7 +5,7 @@ use crate::frame::Frame;
 use crate::plane::Plane;
 
 /// The weight of an error.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq)]
 pub enum Severity {
     /// The packet is malformed, or no interface takes it.
     Error,
@@ -27,7 +27,7 @@ impl Severity {
 }
 
 /// Why a node drops or punts a packet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq)]
 pub struct Reason {
     /// The reason, as `show errors` prints it.
     pub text: &'static str,

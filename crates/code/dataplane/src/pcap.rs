@@ -11,7 +11,7 @@ const PACKET_HEADER: usize = 16;
 const LONGEST: usize = 256 * 1024;
 
 /// Why a capture file cannot be read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Error {
     /// The first bytes are not those of a capture file.
     NotACapture,

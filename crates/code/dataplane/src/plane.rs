@@ -12,7 +12,7 @@ pub use crate::mac::Mac;
 pub use crate::adjacency::{DISCARD, FIRST_NEIGHBOUR, GROUP, LOCAL, MARTIAN, MISS};
 
 /// The use that an interface makes of packets that come in.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, PartialEq)]
 pub enum Mode {
     /// All go out of the other interface, as they are.
     CrossConnect {

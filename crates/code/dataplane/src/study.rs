@@ -27,7 +27,7 @@ pub struct StudyBody {
 }
 
 /// The dependence of the rounds of a packet's work.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Work {
     /// Each needs the one before. A core that reorders overlaps the chains of several packets, so a
     /// loop of several columns gains without any prefetch.

@@ -61,7 +61,7 @@ impl std::str::FromStr for Shape {
 }
 
 /// The numbers of iterations by which the loop prefetches ahead; with 0 it does not prefetch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Strides {
     /// S1: the metadata's line.
     pub header: usize,

@@ -15,7 +15,7 @@ use dataplane::memory::{InBuffer, InFrame};
 use dataplane::study::StudyBody;
 use dataplane::walk::{Shape, Strides, code_bytes};
 use experiment::setting::Number;
-use experiment::{About, Error, Example, Experiment, Request, Sink, World, WorldAbout};
+use experiment::{About, Example, Experiment, Request, Result, Sink, World, WorldAbout};
 use recording::{Recording, metrics};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -96,14 +96,14 @@ impl Experiment for Batch {
         &ABOUT
     }
 
-    fn check(&self, request: &Request<'_>) -> Result<(), Error> {
+    fn check(&self, request: &Request<'_>) -> Result {
         match request.world {
             World::Sim => ModelStudy::new(request).map(|_| ()),
             _ => Study::check(&request.settings),
         }
     }
 
-    fn run(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
+    fn run(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result {
         match request.world {
             World::Sim => ModelStudy::new(request)?.run(sink),
             _ => here(request, sink),
@@ -132,7 +132,7 @@ struct Instructions {
 }
 
 impl ModelStudy {
-    fn new(request: &Request<'_>) -> Result<Self, Error> {
+    fn new(request: &Request<'_>) -> Result<Self> {
         let settings = &request.settings;
         let platform = CorePlatform::read(request.platforms, &settings.get(PLATFORM))?;
         let device = settings.get(DATA_IN).unwrap_or(CacheLevel::Dram);
@@ -184,7 +184,7 @@ impl ModelStudy {
         })
     }
 
-    fn run(&self, sink: &mut dyn Sink) -> Result<(), Error> {
+    fn run(&self, sink: &mut dyn Sink) -> Result {
         let progress = sink.progress();
         progress.expect(self.paths.len() as u64, "frame sizes and pools");
         let mut recording = Recording::new(self.platform.header(ABOUT.name));
@@ -287,7 +287,7 @@ impl ModelStudy {
     }
 }
 
-fn here(request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
+fn here(request: &Request<'_>, sink: &mut dyn Sink) -> Result {
     let study = Study::new(&request.settings);
     let progress = sink.progress();
     let sizes = footprint::table();

@@ -178,14 +178,15 @@ pub fn generator(load: Load) -> Generator {
 /// A packet of each flow of a load.
 pub fn templates(load: Load) -> Vec<[u8; 64]> {
     let routes = load.routes.clamp(1, 1 << 16);
-    let flow = |flow| {
-        packet(
-            Ipv4Addr::from((10 << 24) + flow),
-            destination(flow, routes),
-            64,
-        )
-    };
-    (0..load.flows.max(1)).map(flow).collect()
+    (0..load.flows.max(1))
+        .map(|flow| {
+            packet(
+                Ipv4Addr::from((10 << 24) + flow),
+                destination(flow, routes),
+                64,
+            )
+        })
+        .collect()
 }
 
 /// A device for each interface, which takes what is sent and forgets it.

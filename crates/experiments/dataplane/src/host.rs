@@ -10,7 +10,7 @@ use dataplane::machine;
 use dataplane::memory::{InBuffer, InFrame, Meta, write_header_line};
 use dataplane::study::{StudyBody, Work};
 use dataplane::walk::{Shape, Strides, walk};
-use experiment::{Error, Settings};
+use experiment::{Error, Result, Settings};
 use recording::facts;
 use std::hint::black_box;
 
@@ -78,7 +78,7 @@ impl Study {
     ///
     /// # Errors
     /// A place for metadata that has no line of its own.
-    pub(crate) fn check(settings: &Settings) -> Result<(), Error> {
+    pub(crate) fn check(settings: &Settings) -> Result {
         if settings.get(IN_FRAME) && settings.get(HEADER_IN).is_some() {
             let message = "--header-in says where a line lies that --in-frame takes away";
             Err(Error::usage(message, "leave one of them out"))

@@ -14,7 +14,7 @@ use dataplane::plane::Settings;
 use dataplane::walk::{Shape, Strides};
 use experiment::setting::{CheckedSetting, Choice, InputFile, Number, Or, Switch};
 use experiment::{
-    About, Error, Example, Experiment, Progress, Request, Settings as Given, Sink, World,
+    About, Error, Example, Experiment, Progress, Request, Result, Settings as Given, Sink, World,
     WorldAbout,
 };
 use recording::{facts, metrics};
@@ -271,7 +271,7 @@ fn strides(text: &str) -> Result<Strides, String> {
 ///
 /// # Errors
 /// They are less than those of two frames.
-fn buffers_hold_frames(settings: &Given) -> Result<(), Error> {
+fn buffers_hold_frames(settings: &Given) -> Result {
     let (buffers, frame) = (settings.get(BUFFERS), settings.get(FRAME_SIZE));
     if buffers < 2 * frame {
         let message = format!("{buffers} buffers are less than two frames of {frame}");
@@ -285,7 +285,7 @@ fn buffers_hold_frames(settings: &Given) -> Result<(), Error> {
 }
 
 /// Says if packets of a capture file are asked for where they mean nothing.
-fn check_received(settings: &Given) -> Result<(), Error> {
+fn check_received(settings: &Given) -> Result {
     if !settings.is_given(&RECEIVE) {
         return Ok(());
     }
@@ -310,13 +310,13 @@ impl Experiment for Dataplane {
         &ABOUT
     }
 
-    fn check(&self, request: &Request<'_>) -> Result<(), Error> {
+    fn check(&self, request: &Request<'_>) -> Result {
         let settings = &request.settings;
         buffers_hold_frames(settings)?;
         check_received(settings)
     }
 
-    fn run(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
+    fn run(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result {
         let settings = &request.settings;
         let (shape, strides) = (settings.get(LOOP), settings.get(STRIDES));
         let (graph, windows) = (settings.get(GRAPH), settings.get(WINDOWS));
@@ -449,7 +449,7 @@ struct LoadRequest {
 impl LoadRequest {
     /// The graphs of the workers, the node that packets come in at, and where packets come from if
     /// nothing generates them.
-    fn graphs(&self, given: &Given) -> Result<(Vec<Graph>, &'static str, Option<String>), Error> {
+    fn graphs(&self, given: &Given) -> Result<(Vec<Graph>, &'static str, Option<String>)> {
         match given.get(RECEIVE) {
             None => Ok((graphs::graphs(self.load, self.workers), "pg-input", None)),
             Some(path) => {
@@ -470,7 +470,7 @@ impl LoadRequest {
         kind: GraphKind,
         given: &Given,
         progress: &Progress,
-    ) -> Result<FinishedGraph, Error> {
+    ) -> Result<FinishedGraph> {
         let (graphs, input, packets) = self.graphs(given)?;
         let mut running = Running::new(graphs);
         if self.trace > 0 {
@@ -510,7 +510,7 @@ impl LoadRequest {
         objects: &[PathBuf],
         patience: u64,
         progress: &Progress,
-    ) -> Result<FinishedGraph, Error> {
+    ) -> Result<FinishedGraph> {
         let asked = own_graph::RunRequest {
             graph,
             objects,
@@ -532,7 +532,7 @@ impl LoadRequest {
         _objects: &[PathBuf],
         _patience: u64,
         _progress: &Progress,
-    ) -> Result<FinishedGraph, Error> {
+    ) -> Result<FinishedGraph> {
         let message = format!(
             "{}: graphs of one's own run on Linux alone",
             graph.display()
@@ -548,7 +548,7 @@ impl LoadRequest {
 const MEMORY: &str = "memory of this process";
 
 /// The packets of a capture file.
-fn captured(path: &Path) -> Result<Vec<Vec<u8>>, Error> {
+fn captured(path: &Path) -> Result<Vec<Vec<u8>>> {
     let wrong = |why: String| Error::Failed(format!("{}: {why}", path.display()));
     let bytes = std::fs::read(path).map_err(|error| wrong(error.to_string()))?;
     let packets = pcap::read(&bytes).map_err(|error| wrong(error.to_string()))?;

@@ -28,14 +28,14 @@ pub use run::{RunRequest, run};
 pub use worker::{ARGUMENT, work};
 
 use crate::graphs::{GraphKind, Load};
-use document::{Document, Error};
+use document::{Document, Result};
 use std::path::Path;
 
 /// Checks the file of a graph that has nodes of ours alone.
 ///
 /// # Errors
 /// The document is no such graph; the error names the line.
-pub fn check(document: &Document) -> Result<(), Error> {
+pub fn check(document: &Document) -> Result {
     let load = Load::new(GraphKind::Ip4Route);
     file::GraphFile::read(document)?
         .plan(Path::new(document.name()), &[], load)

@@ -40,7 +40,7 @@ impl CacheLevel {
 }
 
 /// The cache levels that hold a packet's two cache lines before a loop comes to the packet.
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Clone, Copy)]
 pub struct CacheLevels {
     /// The metadata's.
     pub header: CacheLevel,

@@ -3,7 +3,7 @@
 use crate::fit::Costs;
 use core_model::Parameters;
 use document::{Document, one_of};
-use experiment::{Error, Files, World};
+use experiment::{Error, Files, Result, World};
 use recording::{Header, Platform};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -144,7 +144,7 @@ impl CorePlatform {
     /// # Errors
     /// There is no such platform, or it is not one of a modelled core; what is wrong in its file,
     /// with the line.
-    pub fn read(platforms: &dyn Files, name: &str) -> Result<Self, Error> {
+    pub fn read(platforms: &dyn Files, name: &str) -> Result<Self> {
         let known = Self::cores(platforms)?;
         let document = match name.contains(['/', '.']) {
             true => Document::open(Path::new(name))?,
@@ -165,7 +165,7 @@ impl CorePlatform {
     }
 
     /// Names of the platforms of modelled cores, fitted or not, in alphabetical order.
-    fn cores(platforms: &dyn Files) -> Result<Vec<String>, Error> {
+    fn cores(platforms: &dyn Files) -> Result<Vec<String>> {
         Ok(platforms
             .stems("")?
             .into_iter()
@@ -181,7 +181,7 @@ impl CorePlatform {
     ///
     /// # Errors
     /// The folder cannot be read.
-    pub fn names(platforms: &dyn Files) -> Result<Vec<String>, Error> {
+    pub fn names(platforms: &dyn Files) -> Result<Vec<String>> {
         Ok(platforms
             .stems("")?
             .into_iter()
@@ -332,7 +332,7 @@ impl CostsFile {
     ///
     /// # Errors
     /// There are none, or what is wrong in their file, with the line.
-    pub fn read(platforms: &dyn Files, platform: &str) -> Result<Self, Error> {
+    pub fn read(platforms: &dyn Files, platform: &str) -> Result<Self> {
         let file = costs_file_of(platform);
         if platforms.read(&file).is_err() {
             return Err(Error::usage(

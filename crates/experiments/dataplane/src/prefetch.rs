@@ -11,7 +11,7 @@ use crate::{
 use core_model::Parameters;
 use dataplane::walk::{Shape, Strides};
 use experiment::setting::{Number, Or};
-use experiment::{About, Error, Example, Experiment, Request, Sink, World, WorldAbout};
+use experiment::{About, Error, Example, Experiment, Request, Result, Sink, World, WorldAbout};
 use recording::{Header, Picture, Recording, facts, metrics};
 
 /// Measures or predicts the clocks of each loop and stride.
@@ -71,14 +71,14 @@ impl Experiment for Prefetch {
         &ABOUT
     }
 
-    fn check(&self, request: &Request<'_>) -> Result<(), Error> {
+    fn check(&self, request: &Request<'_>) -> Result {
         match request.world {
             World::Sim => ModelStudy::new(request).map(|_| ()),
             _ => Study::check(&request.settings),
         }
     }
 
-    fn run(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
+    fn run(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result {
         match request.world {
             World::Sim => ModelStudy::new(request)?.run(sink),
             _ => here(request, sink),
@@ -105,7 +105,7 @@ fn pictures() -> Vec<Picture> {
     ]
 }
 
-fn here(request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
+fn here(request: &Request<'_>, sink: &mut dyn Sink) -> Result {
     Study::check(&request.settings)?;
     let study = Study::new(&request.settings);
     let progress = sink.progress();
@@ -134,7 +134,7 @@ struct ModelStudy {
 }
 
 impl ModelStudy {
-    fn new(request: &Request<'_>) -> Result<Self, Error> {
+    fn new(request: &Request<'_>) -> Result<Self> {
         let settings = &request.settings;
         let platform = CorePlatform::read(request.platforms, &settings.get(PLATFORM))?;
         let costs = CostsFile::read(request.platforms, &platform.platform.name)?;
@@ -183,7 +183,7 @@ impl ModelStudy {
         })
     }
 
-    fn run(&self, sink: &mut dyn Sink) -> Result<(), Error> {
+    fn run(&self, sink: &mut dyn Sink) -> Result {
         let progress = sink.progress();
         progress.expect(self.cells.len() as u64, "cells");
         let costs = self.costs.cycles;
@@ -250,7 +250,7 @@ impl ModelStudy {
         cell: Cell,
         line_cycles: f64,
         progress: &experiment::Progress,
-    ) -> Result<(), Error> {
+    ) -> Result {
         let tick = self.platform.cycles_per_tick();
         let series = recording.series(&self.platform.platform.name, "prefetch-cores", "in-buffer");
         for cores in (1..)
@@ -274,7 +274,7 @@ impl ModelStudy {
         Ok(())
     }
 
-    fn header(&self) -> Result<Header, Error> {
+    fn header(&self) -> Result<Header> {
         let mut header = self.platform.header(ABOUT.name);
         header.seed = self.effort.seed;
         let places = self.effort.places;
@@ -293,7 +293,7 @@ impl ModelStudy {
 }
 
 /// `single+3`, `single-split+2/13`.
-fn parse_cell(label: &str) -> Result<(String, Cell), Error> {
+fn parse_cell(label: &str) -> Result<(String, Cell)> {
     let wrong = || {
         Error::usage(
             format!("`{label}` is no cell"),

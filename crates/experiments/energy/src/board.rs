@@ -100,11 +100,15 @@ impl Board {
         let longer = point.find_number("residency").unwrap_or(100);
         let mut states = idle.clone();
         for domain in &mut states.domains {
-            let state = |state: &idle::State| idle::State {
-                target_residency_ns: state.target_residency_ns * longer / 100,
-                ..*state
-            };
-            let states = domain.table.all().iter().map(state).collect_vec();
+            let states = domain
+                .table
+                .all()
+                .iter()
+                .map(|state| idle::State {
+                    target_residency_ns: state.target_residency_ns * longer / 100,
+                    ..*state
+                })
+                .collect_vec();
             domain.table = States::new(&states).expect("all are longer by the same factor");
         }
         let hardware = Hardware::new(&self.machine, &states, point.number("transition").min(1024));

@@ -5,7 +5,7 @@ use crate::board::Board;
 use crate::configuration::Configuration;
 use crate::plan::{Kind, Visit};
 use crate::runs::simulate;
-use experiment::{Error, Progress};
+use experiment::{Progress, Result};
 use recording::Recording;
 use timeline::Timelines;
 
@@ -24,7 +24,7 @@ pub fn add<'v, 's: 'v>(
     board: &Board,
     visits: impl Iterator<Item = &'v Visit<'s>>,
     progress: &Progress,
-) -> Result<(), Error> {
+) -> Result {
     let mut timelines = Timelines::default();
     for visit in visits.filter(|visit| visit.kind == Kind::Central && visit.number == 0) {
         for configuration in Configuration::ALL {

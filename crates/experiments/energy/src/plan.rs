@@ -6,7 +6,7 @@ use crate::point::Point;
 use crate::runs::{RunResult, run};
 use crate::suite::{Benchmark, Suite};
 use crate::unknown::{Range, Value};
-use experiment::{Error, Progress, side_by_side};
+use experiment::{Error, Progress, Result, side_by_side};
 
 /// A kind of points.
 #[derive(Clone, Copy, PartialEq)]
@@ -92,7 +92,7 @@ pub fn plan<'s>(
 ///
 /// # Errors
 /// There is no such unknown; it cannot have that value.
-pub fn set(suite: &Suite, given: &[(String, String)]) -> Result<Vec<(String, Value)>, Error> {
+pub fn set(suite: &Suite, given: &[(String, String)]) -> Result<Vec<(String, Value)>> {
     let parse = |(name, text): &(String, String)| {
         let Some(at) = suite.unknown(name) else {
             let known: Vec<&str> = suite
@@ -145,13 +145,12 @@ pub fn visit<'s>(
     board: &Board,
     visits: Vec<Visit<'s>>,
     progress: &Progress,
-) -> Result<Vec<PointResults<'s>>, Error> {
+) -> Result<Vec<PointResults<'s>>> {
     progress.expect(visits.len() as u64, "points");
     side_by_side(progress, visits, |visit| {
-        let of = |configuration| run(board, visit.benchmark, configuration, &visit.point);
         let configurations = Configuration::ALL
             .into_iter()
-            .map(of)
+            .map(|configuration| run(board, visit.benchmark, configuration, &visit.point))
             .collect::<Result<_, _>>()?;
         let point = visit.point.clone().silenced();
         let silent = run(board, visit.benchmark, Configuration::Reference, &point)?;

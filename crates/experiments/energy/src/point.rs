@@ -39,18 +39,17 @@ impl<'s> Point<'s> {
 
     /// A draw. Each unknown has a stream of its own, so that another one more changes none of them.
     pub fn draw(suite: &'s Suite, draw: u32) -> Self {
-        let of = |(at, unknown): (usize, &crate::unknown::Unknown)| {
-            unknown.draw(&mut SplitMix64::fork(
-                suite.seed,
-                (at as u64) << 32 | u64::from(draw),
-            ))
-        };
         let switches = suite.switches.iter().map(|switch| switch.central.clone());
         let values = suite
             .unknowns
             .iter()
             .enumerate()
-            .map(of)
+            .map(|(at, unknown)| {
+                unknown.draw(&mut SplitMix64::fork(
+                    suite.seed,
+                    (at as u64) << 32 | u64::from(draw),
+                ))
+            })
             .chain(switches)
             .collect();
         let seed = SplitMix64::fork(suite.seed, SEEDS + u64::from(draw)).next();

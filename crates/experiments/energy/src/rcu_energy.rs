@@ -7,7 +7,7 @@ use crate::unknown::Value;
 use crate::{lanes, rows};
 use document::Document;
 use experiment::setting::{self, CheckedSetting, InputFile, Keys, Number, Or, Switch};
-use experiment::{About, Error, Example, Experiment, Request, Sink, World, WorldAbout};
+use experiment::{About, Error, Example, Experiment, Request, Result, Sink, World, WorldAbout};
 use itertools::Itertools;
 use minikernel::Costs;
 
@@ -110,7 +110,7 @@ struct CheckedRequest {
 }
 
 impl CheckedRequest {
-    fn read(request: &Request<'_>) -> Result<Self, Error> {
+    fn read(request: &Request<'_>) -> Result<Self> {
         let settings = &request.settings;
         let document = match settings.get(OTHER_RANGES) {
             Some(path) => Document::open(&path)?,
@@ -168,11 +168,11 @@ impl Experiment for RcuEnergy {
         &ABOUT
     }
 
-    fn check(&self, request: &Request<'_>) -> Result<(), Error> {
+    fn check(&self, request: &Request<'_>) -> Result {
         CheckedRequest::read(request).map(|_| ())
     }
 
-    fn run(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
+    fn run(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result {
         let asked = CheckedRequest::read(request)?;
         let full = request.settings.get(FULL);
         let draws = request

@@ -203,16 +203,15 @@ fn pictures(header: &mut Header, name: &str) {
 }
 
 fn describe(header: &mut Header, suite: &Suite, board: &Board, visited: &[PointResults<'_>]) {
-    let is_there = |name: &&String| {
-        visited
-            .iter()
-            .any(|visited| visited.visit.benchmark.name == **name)
-    };
     let names: Vec<&String> = suite
         .benchmarks
         .iter()
         .map(|benchmark| &benchmark.name)
-        .filter(is_there)
+        .filter(|name| {
+            visited
+                .iter()
+                .any(|visited| visited.visit.benchmark.name == **name)
+        })
         .collect();
     for name in &names {
         pictures(header, name);

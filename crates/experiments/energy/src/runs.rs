@@ -5,7 +5,7 @@ use crate::configuration::Configuration;
 use crate::point::Point;
 use crate::suite::{Benchmark, KERNEL, Length, Suite};
 use crate::workload::workload;
-use experiment::Error;
+use experiment::{Error, Result};
 use minikernel::{Affinities, Frequency, Hardware, Outcome, Owner, Rcu, Settings, WakeCause};
 use placement::Placement;
 
@@ -74,7 +74,7 @@ fn owner(owner: Owner, of_benchmark: usize) -> usize {
 }
 
 /// The policy that says which task runs where.
-pub(crate) fn placement(suite: &Suite, hardware: &Hardware) -> Result<Box<dyn Placement>, Error> {
+pub(crate) fn placement(suite: &Suite, hardware: &Hardware) -> Result<Box<dyn Placement>> {
     Ok(suite
         .placement
         .policy(&hardware.energy_model().map_err(Error::Failed)?, 1))
@@ -123,7 +123,7 @@ pub fn run(
     benchmark: &Benchmark,
     configuration: Configuration,
     point: &Point<'_>,
-) -> Result<RunResult, Error> {
+) -> Result<RunResult> {
     let seconds = match benchmark.length {
         Length::Seconds(seconds) | Length::Work(seconds) => seconds,
     };
@@ -156,7 +156,7 @@ pub(crate) fn simulate(
     point: &Point<'_>,
     time_ns: u64,
     record: bool,
-) -> Result<SimulatedRun, Error> {
+) -> Result<SimulatedRun> {
     let hardware = board.at(point);
     let (workload, of_benchmark) = workload(benchmark, point, &hardware);
     let settings = Settings {

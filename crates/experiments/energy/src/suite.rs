@@ -3,7 +3,7 @@
 use crate::actions::{self, Do, Term};
 use crate::unknown::{MOST, Range, Unknown, Value};
 use document::Document;
-use experiment::Error;
+use experiment::{Error, Result};
 use itertools::Itertools;
 use minikernel::{Cost, Policy};
 use serde::Deserialize;
@@ -217,15 +217,15 @@ impl Suite {
     ///
     /// # Errors
     /// The file, the line, what is wrong and what would be right.
-    pub fn read(document: &Document) -> Result<Self, Error> {
+    pub fn read(document: &Document) -> Result<Self> {
         let read: FileRead = document.read()?;
         let mut reader = Reader {
             document,
             unknowns: Vec::new(),
         };
         let all = |read: Vec<_>| read.into_iter().map(|read| reader.unknown(read)).collect();
-        let unknowns: Result<_, Error> = all(read.unknown);
-        let switches: Result<Vec<Unknown>, Error> = all(read.switch);
+        let unknowns: Result<_> = all(read.unknown);
+        let switches: Result<Vec<Unknown>> = all(read.switch);
         reader.unknowns = unknowns?;
         let switches = switches?;
         reader.has_all(&switches)?;
@@ -326,7 +326,7 @@ impl Reader<'_> {
         }
     }
 
-    fn unknown(&self, read: Spanned<UnknownRead>) -> Result<Unknown, Error> {
+    fn unknown(&self, read: Spanned<UnknownRead>) -> Result<Unknown> {
         let span = read.span();
         let read = read.into_inner();
         let wrong = |message: &str, help: &str| {
@@ -398,7 +398,7 @@ impl Reader<'_> {
     }
 
     /// Refuses what is there twice, and names what is missing.
-    fn has_all(&self, switches: &[Unknown]) -> Result<(), Error> {
+    fn has_all(&self, switches: &[Unknown]) -> Result {
         let names = self
             .unknowns
             .iter()
@@ -442,7 +442,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn frequency(&self, read: &Spanned<String>) -> Result<minikernel::Frequency, Error> {
+    fn frequency(&self, read: &Spanned<String>) -> Result<minikernel::Frequency> {
         Ok(match read.get_ref().as_str() {
             "highest" => minikernel::Frequency::Highest,
             "lowest" => minikernel::Frequency::Lowest,
@@ -466,7 +466,7 @@ impl Reader<'_> {
         beside: &Spanned<String>,
         above: &'b [Benchmark],
         (name, names, semaphores): (&str, &[String], &[(String, u32)]),
-    ) -> Result<&'b Benchmark, Error> {
+    ) -> Result<&'b Benchmark> {
         let Some(other) = above.iter().find(|other| other.name == *beside.get_ref()) else {
             let message = format!(
                 "there is no benchmark `{}` above `{}`",
@@ -479,24 +479,24 @@ impl Reader<'_> {
                 "name one that stands above it in the file",
             ));
         };
-        let same = |(name, _): &&(String, u32)| semaphores.iter().any(|(own, _)| own == name);
         let twice = other
             .tasks
             .iter()
             .map(|task| &task.name)
             .find(|task| names.contains(task));
-        if let Some(twice) = twice.or(other.semaphores.iter().find(same).map(|(name, _)| name)) {
+        if let Some(twice) = twice.or(other
+            .semaphores
+            .iter()
+            .find(|(name, _)| semaphores.iter().any(|(own, _)| own == name))
+            .map(|(name, _)| name))
+        {
             let message = format!("`{twice}` is in both `{name}` and `{}`", other.name);
             return Err(self.wrong(beside.span(), &message, "call one of them otherwise"));
         }
         Ok(other)
     }
 
-    fn benchmark(
-        &self,
-        read: Spanned<BenchmarkRead>,
-        above: &[Benchmark],
-    ) -> Result<Benchmark, Error> {
+    fn benchmark(&self, read: Spanned<BenchmarkRead>, above: &[Benchmark]) -> Result<Benchmark> {
         let span = read.span();
         let read = read.into_inner();
         let busy = match read.class.get_ref().as_str() {
@@ -563,7 +563,7 @@ impl Reader<'_> {
         &self,
         read: Option<Spanned<InstancesRead>>,
         of: &impl Fn(&str) -> String,
-    ) -> Result<Term, Error> {
+    ) -> Result<Term> {
         Ok(match read {
             None => Term::Is(1),
             Some(instances) => {
@@ -589,7 +589,7 @@ impl Reader<'_> {
         read: Spanned<TaskRead>,
         names: &[String],
         semaphores: &[(String, u32)],
-    ) -> Result<Task, Error> {
+    ) -> Result<Task> {
         let span = read.span();
         let read = read.into_inner();
         let of = |message: &str| format!("task `{}`: {message}", read.name);
@@ -647,7 +647,7 @@ impl Reader<'_> {
         &self,
         when: Spanned<BTreeMap<String, Value>>,
         of: &impl Fn(&str) -> String,
-    ) -> Result<(String, Value), Error> {
+    ) -> Result<(String, Value)> {
         let span = when.span();
         let mut pairs = when.into_inner().into_iter();
         let (Some((name, value)), None) = (pairs.next(), pairs.next()) else {
@@ -672,7 +672,7 @@ impl Reader<'_> {
         read: &[PhaseRead],
         (names, semaphores): (&[String], &[(String, u32)]),
         of: &impl Fn(&str) -> String,
-    ) -> Result<Vec<(u32, Vec<Do>)>, Error> {
+    ) -> Result<Vec<(u32, Vec<Do>)>> {
         let mut phases = Vec::new();
         for phase in read {
             let mut all = Vec::new();
@@ -708,7 +708,7 @@ impl Reader<'_> {
         Ok(phases)
     }
 
-    fn number(&self, term: &Term, place: Bytes<usize>) -> Result<(), Error> {
+    fn number(&self, term: &Term, place: Bytes<usize>) -> Result {
         let Term::Unknown(name) = term else {
             return Ok(());
         };
@@ -725,7 +725,7 @@ impl Reader<'_> {
         }
     }
 
-    fn text(&self, text: &Spanned<String>, known: &[&str]) -> Result<Text, Error> {
+    fn text(&self, text: &Spanned<String>, known: &[&str]) -> Result<Text> {
         let help = format!(
             "write {}, or $ and the name of an unknown that is one of them",
             known.join(", ")

@@ -128,17 +128,20 @@ fn spec(
         Do::Post(name) => Action::SemPost(numbered(&benchmark.semaphores, name)),
         Do::Callbacks(count) => callbacks(point.term(count), point),
     };
-    let phase = |(repeat, actions): &(u32, Vec<Do>)| Phase {
-        loops: Some(*repeat),
-        ..Phase::once(actions.iter().map(action).collect())
-    };
     TaskSpec {
         name: format!("{}-{instance}", task.name),
         policy: task.policy,
         cpus,
         start: Start::At(0),
         loops: task.loops,
-        phases: task.phases.iter().map(phase).collect(),
+        phases: task
+            .phases
+            .iter()
+            .map(|(repeat, actions)| Phase {
+                loops: Some(*repeat),
+                ..Phase::once(actions.iter().map(action).collect())
+            })
+            .collect(),
         main: task.main,
     }
 }

@@ -4,6 +4,9 @@ use console::{Cancellation, LESS_MEMORY};
 use memory::Short;
 use miette::Diagnostic;
 
+/// What an experiment gives, or why it does not.
+pub type Result<T = (), E = Error> = std::result::Result<T, E>;
+
 /// Why an experiment has no recording.
 #[derive(Debug, thiserror::Error, Diagnostic)]
 pub enum Error {

@@ -1,7 +1,7 @@
 //! Text files of a data folder, wherever they are: in a folder of this machine, or built into the
 //! program.
 
-use document::{Document, Error};
+use document::{Document, Error, Result};
 use std::fs;
 use std::io;
 use std::path::PathBuf;
@@ -12,13 +12,13 @@ pub trait Files: Sync {
     ///
     /// # Errors
     /// The file is not there, or is not text.
-    fn read(&self, path: &str) -> Result<String, Error>;
+    fn read(&self, path: &str) -> Result<String>;
 
     /// A file as a document, which goes by what [`Files::shown`] calls it.
     ///
     /// # Errors
     /// As [`Files::read`].
-    fn document(&self, path: &str) -> Result<Document, Error> {
+    fn document(&self, path: &str) -> Result<Document> {
         Ok(Document::new(self.shown(path), self.read(path)?))
     }
 
@@ -26,7 +26,7 @@ pub trait Files: Sync {
     ///
     /// # Errors
     /// The folder cannot be read.
-    fn list(&self, folder: &str) -> Result<Vec<String>, Error>;
+    fn list(&self, folder: &str) -> Result<Vec<String>>;
 
     /// The name of a file in messages.
     fn shown(&self, path: &str) -> String;
@@ -35,7 +35,7 @@ pub trait Files: Sync {
     ///
     /// # Errors
     /// As [`Files::list`].
-    fn stems(&self, folder: &str) -> Result<Vec<String>, Error> {
+    fn stems(&self, folder: &str) -> Result<Vec<String>> {
         Ok(self
             .list(folder)?
             .iter()
@@ -49,11 +49,11 @@ pub trait Files: Sync {
 pub struct Folder(pub PathBuf);
 
 impl Files for Folder {
-    fn read(&self, path: &str) -> Result<String, Error> {
+    fn read(&self, path: &str) -> Result<String> {
         disk::text(&self.0.join(path)).map_err(|cause| Error::unreadable(&self.shown(path), cause))
     }
 
-    fn list(&self, folder: &str) -> Result<Vec<String>, Error> {
+    fn list(&self, folder: &str) -> Result<Vec<String>> {
         let wrong = |cause| Error::unreadable(&self.shown(folder), cause);
         let entries = match fs::read_dir(self.0.join(folder)) {
             Ok(entries) => entries,

@@ -1,6 +1,6 @@
 //! Jobs that are done side by side.
 
-use crate::error::Error;
+use crate::error::Result;
 use console::Progress;
 use rayon::prelude::*;
 
@@ -12,8 +12,8 @@ use rayon::prelude::*;
 pub fn side_by_side<J: Send, D: Send>(
     progress: &Progress,
     jobs: impl IntoParallelIterator<Item = J>,
-    one: impl Fn(J) -> Result<D, Error> + Sync + Send,
-) -> Result<Vec<D>, Error> {
+    one: impl Fn(J) -> Result<D> + Sync + Send,
+) -> Result<Vec<D>> {
     jobs.into_par_iter()
         .map(|job| {
             progress.check()?;

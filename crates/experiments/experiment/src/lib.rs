@@ -36,7 +36,7 @@ mod world;
 
 pub use about::{About, Example, Need, WorldAbout};
 pub use console::Progress;
-pub use error::Error;
+pub use error::{Error, Result};
 pub use files::{Files, Folder};
 pub use jobs::side_by_side;
 pub use kept::{Kept, KeptKey};
@@ -56,7 +56,7 @@ pub trait Experiment: Sync {
     ///
     /// # Errors
     /// The error, and what would be right.
-    fn check(&self, request: &Request<'_>) -> Result<(), Error> {
+    fn check(&self, request: &Request<'_>) -> Result {
         let _ = request;
         Ok(())
     }
@@ -70,5 +70,5 @@ pub trait Experiment: Sync {
     /// # Errors
     /// Why there is no recording. [`Error::Cancelled`] when the sink's progress says so and it
     /// stopped.
-    fn run(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error>;
+    fn run(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result;
 }

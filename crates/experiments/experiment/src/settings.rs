@@ -1,7 +1,7 @@
 //! The settings of a request: what an experiment is told, checked against its description.
 
 use crate::about::About;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::kept::KeptKey;
 use crate::setting::{DeclaredSetting, Setting, Takes};
 use crate::world::World;
@@ -27,7 +27,7 @@ impl Settings {
         about: &'static About,
         world: World,
         given: impl IntoIterator<Item = (String, String)>,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self> {
         if about.world(world).is_none() {
             let known = about
                 .worlds
@@ -93,7 +93,7 @@ impl Settings {
     ///
     /// # Errors
     /// The first of `meaningless` that was given, with what would be right.
-    pub fn refuse(&self, meaningless: &[&dyn Setting], help: &str) -> Result<(), Error> {
+    pub fn refuse(&self, meaningless: &[&dyn Setting], help: &str) -> Result {
         match meaningless.iter().find(|setting| self.is_given(**setting)) {
             Some(setting) => Err(Error::usage(
                 format!("--{} means nothing here", setting.name()),
@@ -107,7 +107,7 @@ impl Settings {
     ///
     /// # Errors
     /// The first other one, likewise.
-    pub fn refuse_all_but(&self, meant: &[&dyn Setting], help: &str) -> Result<(), Error> {
+    pub fn refuse_all_but(&self, meant: &[&dyn Setting], help: &str) -> Result {
         match self
             .given
             .keys()

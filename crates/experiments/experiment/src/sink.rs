@@ -1,6 +1,6 @@
 //! Sinks: receivers of an experiment's rows.
 
-use crate::error::Error;
+use crate::error::{Error, Result};
 use console::Progress;
 use recording::{Header, Recording, Writer};
 use std::path::Path;
@@ -13,7 +13,7 @@ pub trait Sink {
     ///
     /// # Errors
     /// Something else is in the recording's folder.
-    fn start(&mut self, header: Header) -> Result<(), Error>;
+    fn start(&mut self, header: Header) -> Result;
 
     /// The header, to be completed. Before [`Sink::start`] it is an empty one.
     fn header(&mut self) -> &mut Header;
@@ -22,13 +22,13 @@ pub trait Sink {
     ///
     /// # Errors
     /// They cannot be written.
-    fn append(&mut self, rows: &Recording) -> Result<(), Error>;
+    fn append(&mut self, rows: &Recording) -> Result;
 
     /// Starts the recording with the header of another one, and adds its rows.
     ///
     /// # Errors
     /// Those of [`Sink::start`] and [`Sink::append`].
-    fn whole(&mut self, recording: &Recording) -> Result<(), Error> {
+    fn whole(&mut self, recording: &Recording) -> Result {
         self.start(recording.header.clone())?;
         self.append(recording)
     }
@@ -37,7 +37,7 @@ pub trait Sink {
     ///
     /// # Errors
     /// They cannot be written.
-    fn take(&mut self, rows: Recording) -> Result<(), Error> {
+    fn take(&mut self, rows: Recording) -> Result {
         self.append(&rows)
     }
 
@@ -93,7 +93,7 @@ impl Memory {
 }
 
 impl Sink for Memory {
-    fn start(&mut self, header: Header) -> Result<(), Error> {
+    fn start(&mut self, header: Header) -> Result {
         self.recording.header = header;
         Ok(())
     }
@@ -102,12 +102,12 @@ impl Sink for Memory {
         &mut self.recording.header
     }
 
-    fn append(&mut self, rows: &Recording) -> Result<(), Error> {
+    fn append(&mut self, rows: &Recording) -> Result {
         self.recording.append(rows);
         Ok(())
     }
 
-    fn take(&mut self, mut rows: Recording) -> Result<(), Error> {
+    fn take(&mut self, mut rows: Recording) -> Result {
         if !self.recording.is_empty() {
             return self.append(&rows);
         }
@@ -152,14 +152,14 @@ impl<'f> Disk<'f> {
     ///
     /// # Errors
     /// It cannot be written; nothing is left behind.
-    pub fn finish(self) -> Result<(), Error> {
+    pub fn finish(self) -> Result {
         self.writer
             .map_or(Ok(()), |writer| Ok(writer.finish(&self.header)?))
     }
 }
 
 impl Sink for Disk<'_> {
-    fn start(&mut self, header: Header) -> Result<(), Error> {
+    fn start(&mut self, header: Header) -> Result {
         self.writer = Some(Writer::create(self.folder, &header)?);
         self.header = header;
         Ok(())
@@ -169,7 +169,7 @@ impl Sink for Disk<'_> {
         &mut self.header
     }
 
-    fn append(&mut self, rows: &Recording) -> Result<(), Error> {
+    fn append(&mut self, rows: &Recording) -> Result {
         match &mut self.writer {
             Some(writer) => Ok(writer.append(rows)?),
             None => Err(Error::Failed(

@@ -3,7 +3,7 @@
 use crate::workloads;
 use document::{Document, one_of};
 use experiment::setting::{self, CheckedSetting, Choice, InputFile, Keys, Number, Or};
-use experiment::{Error, Files, Request};
+use experiment::{Error, Files, Request, Result};
 use minikernel::placement::Kind;
 use minikernel::{Affinities, Costs, CpuSet, Frequency, Hardware, Rcu, Settings};
 use platforms::{DISABLE, PlatformFiles};
@@ -197,7 +197,7 @@ fn workload_options(
     settings: &experiment::Settings,
     own: Vec<(String, String)>,
     cpus: usize,
-) -> Result<workload::Options, Error> {
+) -> Result<workload::Options> {
     let numbers = own.into_iter().map(|(key, value)| match value.parse() {
             Ok(number) => Ok((key, number)),
             Err(_) => Err(Error::usage(
@@ -219,7 +219,7 @@ impl Input {
     ///
     /// # Errors
     /// What is wrong with the workload, the platform or the settings, with its place.
-    pub fn read(request: &Request<'_>) -> Result<Self, Error> {
+    pub fn read(request: &Request<'_>) -> Result<Self> {
         let settings = &request.settings;
         let (of_platform, of_workload): (Vec<_>, Vec<_>) = settings
             .get(SET)
@@ -304,7 +304,7 @@ impl Input {
     }
 
     /// RCU as configured.
-    pub(crate) fn rcu(&self, settings: &Settings) -> Result<Rcu, Error> {
+    pub(crate) fn rcu(&self, settings: &Settings) -> Result<Rcu> {
         rcu_of(settings, self.hardware.cpus(), self.rcu)
     }
 
@@ -326,7 +326,7 @@ pub fn fastest(hardware: &Hardware) -> usize {
 }
 
 /// RCU of today, configured in one of its ways.
-pub fn rcu_of(settings: &Settings, cpus: usize, choice: RcuChoice) -> Result<Rcu, Error> {
+pub fn rcu_of(settings: &Settings, cpus: usize, choice: RcuChoice) -> Result<Rcu> {
     let mut of_rcu = rcu::Settings::new(cpus, u64::from(settings.hz), rcu::Form::Modern);
     if choice == RcuChoice::Offloaded {
         of_rcu.offloaded = (0..cpus).collect();
@@ -359,7 +359,7 @@ impl Board {
         disabled: &[String],
         part: u64,
         set: &[(String, String)],
-    ) -> Result<Self, Error> {
+    ) -> Result<Self> {
         let files = PlatformFiles::open(platforms, given)?;
         let mut sources = files.sources(&files.release_name("last")?)?;
         let text = sources.platform.text().to_owned();
@@ -432,7 +432,7 @@ fn no_hardware(machine: &Machine, platform: &Document, idle: &Document, wrong: &
     ))
 }
 
-fn workload_text(name: &str) -> Result<String, Error> {
+fn workload_text(name: &str) -> Result<String> {
     if let Some(text) = workloads::find(name) {
         return Ok(text.to_owned());
     }

@@ -3,7 +3,7 @@
 
 use crate::input::Input;
 use crate::seed_run::outcome;
-use experiment::Error;
+use experiment::Result;
 use minikernel::placement::Kind;
 use recording::Recording;
 use std::ops::Range;
@@ -28,7 +28,7 @@ pub fn add(
     timelines: &mut Timelines,
     input: &Input,
     kind: Kind,
-) -> Result<(), Error> {
+) -> Result {
     let kept = kept(input);
     let outcome = outcome(input, kind, input.seeds.0, true, kept.end)?;
     let series = recording.series(kind.name(), CASE, "");

@@ -5,7 +5,7 @@ use crate::input::{
     Board, PLATFORM, RATE_LIMIT_NS, RcuChoice, SECONDS, SEED, SEEDS, fastest, rcu_of,
 };
 use experiment::setting::{CheckedSetting, Number, Or, Switch};
-use experiment::{Error, Request, Sink, World, side_by_side};
+use experiment::{Error, Request, Result, Sink, World, side_by_side};
 use itertools::Itertools;
 use minikernel::placement::{EnergyAware, Placement, Rules};
 use minikernel::{Action, Costs, Draw, Frequency, Outcome, Settings, Start, TaskSpec, Workload};
@@ -99,13 +99,15 @@ const FEW_SEEDS: u32 = 3;
 const MOST_TASKS: u32 = 500;
 
 fn counts(text: &str) -> Result<Vec<u32>, String> {
-    let parse = |text: &str| {
-        text.trim()
-            .parse()
-            .ok()
-            .filter(|count| (1..=MOST_TASKS).contains(count))
-    };
-    let all: Option<Vec<u32>> = text.split(',').map(parse).collect();
+    let all: Option<Vec<u32>> = text
+        .split(',')
+        .map(|text| {
+            text.trim()
+                .parse()
+                .ok()
+                .filter(|count| (1..=MOST_TASKS).contains(count))
+        })
+        .collect();
     match all {
         Some(all) if all.is_sorted_by(|a, b| a < b) => Ok(all),
         _ => Err(format!(
@@ -185,7 +187,7 @@ struct TasksRequest {
 }
 
 impl TasksRequest {
-    fn read(request: &Request<'_>) -> Result<Self, Error> {
+    fn read(request: &Request<'_>) -> Result<Self> {
         let settings = &request.settings;
         let full = usize::from(settings.get(FULL));
         let seeds = if settings.is_given(&SEEDS) {
@@ -213,7 +215,7 @@ impl TasksRequest {
             }
         };
         Ok(Self {
-            boards: names.iter().map(read).collect::<Result<_, Error>>()?,
+            boards: names.iter().map(read).collect::<Result<_>>()?,
             tasks: settings.get(TASKS).unwrap_or_default(),
             placings: settings.get(RULES).unwrap_or_else(|| PLACINGS.to_vec()),
             period_ns: settings.get(PERIOD) * 1_000_000,
@@ -290,7 +292,7 @@ impl TasksRequest {
         }
     }
 
-    fn run(&self, job: &Job<'_>) -> Result<Outcome, Error> {
+    fn run(&self, job: &Job<'_>) -> Result<Outcome> {
         let hardware = &job.board.hardware;
         let settings = Settings {
             seed: job.seed,
@@ -361,7 +363,7 @@ impl TasksRequest {
 ///
 /// # Errors
 /// A platform is not there, or has no operating points.
-pub fn check(request: &Request<'_>) -> Result<(), Error> {
+pub fn check(request: &Request<'_>) -> Result {
     TasksRequest::read(request).map(|_| ())
 }
 
@@ -369,7 +371,7 @@ pub fn check(request: &Request<'_>) -> Result<(), Error> {
 ///
 /// # Errors
 /// A platform cannot be read; the run is to stop.
-pub fn run(request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
+pub fn run(request: &Request<'_>, sink: &mut dyn Sink) -> Result {
     let asked = TasksRequest::read(request)?;
     let mut header = Header::new("placement", World::Sim.name(), "ns");
     header.form = FORM.to_owned();

@@ -9,7 +9,7 @@ use crate::seed_run::one;
 use crate::{lanes, results};
 use experiment::setting::Switch;
 use experiment::{
-    About, Error, Example, Experiment, Request, Sink, World, WorldAbout, side_by_side,
+    About, Example, Experiment, Request, Result, Sink, World, WorldAbout, side_by_side,
 };
 use platforms::DISABLE;
 use recording::{Header, Recording};
@@ -101,7 +101,7 @@ impl Experiment for Placement {
         &ABOUT
     }
 
-    fn check(&self, request: &Request<'_>) -> Result<(), Error> {
+    fn check(&self, request: &Request<'_>) -> Result {
         if request.settings.is_given(&TASKS) {
             let help = "--tasks runs equal tasks in place of a workload; leave it out";
             request.settings.refuse_all_but(
@@ -118,7 +118,7 @@ impl Experiment for Placement {
         Input::read(request).map(|_| ())
     }
 
-    fn run(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
+    fn run(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result {
         let settings = &request.settings;
         if settings.is_given(&TASKS) {
             return many_tasks::run(request, sink);
@@ -138,7 +138,7 @@ impl Experiment for Placement {
 }
 
 /// Runs every policy with every seed.
-fn runs(recording: &mut Recording, input: &Input, sink: &dyn Sink) -> Result<(), Error> {
+fn runs(recording: &mut Recording, input: &Input, sink: &dyn Sink) -> Result {
     let progress = sink.progress();
     let (first, count) = input.seeds;
     let jobs: Vec<_> = input

@@ -1,7 +1,7 @@
 //! A policy with a seed.
 
 use crate::input::Input;
-use experiment::Error;
+use experiment::{Error, Result};
 use minikernel::placement::Kind;
 use minikernel::{Outcome, Owner, WakeCause};
 use recording::{grouped, place_of};
@@ -58,7 +58,7 @@ pub struct TaskResult {
 ///
 /// # Errors
 /// The kernel refuses.
-pub fn one(input: &Input, kind: Kind, seed: u64) -> Result<SeedResult, Error> {
+pub fn one(input: &Input, kind: Kind, seed: u64) -> Result<SeedResult> {
     let outcome = outcome(input, kind, seed, false, input.time_ns)?;
     Ok(found(input, outcome))
 }
@@ -70,7 +70,7 @@ pub fn outcome(
     seed: u64,
     record: bool,
     time_ns: u64,
-) -> Result<Outcome, Error> {
+) -> Result<Outcome> {
     let settings = input.kernel(seed, record);
     let policy = kind.policy(&input.hardware.energy_model().map_err(Error::failed)?, seed);
     let rcu = input.rcu(&settings)?;

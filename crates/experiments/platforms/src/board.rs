@@ -20,7 +20,7 @@ mod what;
 
 pub use what::Board;
 
-use document::{Document, Error};
+use document::{Document, Result};
 use soc::config::{IdlePlatform, Platform};
 use std::path::Path;
 
@@ -29,7 +29,7 @@ impl Board {
     ///
     /// # Errors
     /// The file, the node or the line, and the property that are wrong, and what would be right.
-    pub fn open(path: &Path) -> Result<Self, Error> {
+    pub fn open(path: &Path) -> Result<Self> {
         let file = document::printable(
             &path
                 .file_name()
@@ -55,7 +55,7 @@ impl Board {
     ///
     /// # Errors
     /// It is no such dump, or it is of other CPUs.
-    pub fn take_energy_model(&mut self, path: &Path, unit: Option<u64>) -> Result<(), Error> {
+    pub fn take_energy_model(&mut self, path: &Path, unit: Option<u64>) -> Result {
         let text = source::bytes(path)?;
         let (file, text) = (path.display().to_string(), String::from_utf8_lossy(&text));
         energy_model::take(self, &file, &text, unit)
@@ -65,7 +65,7 @@ impl Board {
     ///
     /// # Errors
     /// There are no idle states; what a file says makes no platform.
-    pub fn platform_file(&self, name: &str) -> Result<String, Error> {
+    pub fn platform_file(&self, name: &str) -> Result<String> {
         let text = platform_file::text(self, name)?;
         let document = Document::new(format!("the platform of {}", self.file), text.as_str());
         IdlePlatform::read(&document)?;

@@ -2,7 +2,7 @@
 
 use document::{Document, one_of};
 use experiment::setting::CheckedSetting;
-use experiment::{Error, Files};
+use experiment::{Error, Files, Result};
 use idle::{State, States};
 use itertools::Itertools;
 use recording::facts;
@@ -15,7 +15,7 @@ const FOLDER: &str = "idle";
 ///
 /// # Errors
 /// There is no such platform; what is wrong in its file.
-pub fn idle_states(files: &dyn Files, given: &str) -> Result<IdlePlatform, Error> {
+pub fn idle_states(files: &dyn Files, given: &str) -> Result<IdlePlatform> {
     if given.contains(['/', '.']) {
         let document = Document::open(Path::new(given))
             .map_err(|error| error.with_help("name a platform or its file"))?;
@@ -43,7 +43,7 @@ pub const DISABLE: CheckedSetting<Vec<String>> = CheckedSetting::new(
 ///
 /// # Errors
 /// The platform has no such state, or none is left.
-pub fn disable(platform: &mut IdlePlatform, names: &[String]) -> Result<(), Error> {
+pub fn disable(platform: &mut IdlePlatform, names: &[String]) -> Result {
     let known = platform.state_names().collect_vec();
     if let Some(unknown) = names.iter().find(|name| !known.contains(&name.as_str())) {
         let what = format!(

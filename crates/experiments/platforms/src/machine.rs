@@ -1,7 +1,7 @@
 //! Machines: which there are, and the three files of each release.
 
 use document::{Document, one_of};
-use experiment::{Error, Files};
+use experiment::{Error, Files, Result};
 use soc::config::{Platform, Sources};
 use std::path::Path;
 
@@ -19,7 +19,7 @@ impl<'a> PlatformFiles<'a> {
     ///
     /// # Errors
     /// The folder cannot be read.
-    pub fn names(files: &dyn Files) -> Result<Vec<String>, Error> {
+    pub fn names(files: &dyn Files) -> Result<Vec<String>> {
         let names = files.stems("")?;
         let has_releases = |name: &String| {
             files
@@ -34,7 +34,7 @@ impl<'a> PlatformFiles<'a> {
     ///
     /// # Errors
     /// There is no such platform; the file is wrong.
-    pub fn open(files: &'a dyn Files, given: &str) -> Result<Self, Error> {
+    pub fn open(files: &'a dyn Files, given: &str) -> Result<Self> {
         let (name, lender, document) = if given.contains(['/', '.']) {
             let document = Document::open(Path::new(given))?;
             let platform = Platform::read(&document)?;
@@ -80,7 +80,7 @@ impl<'a> PlatformFiles<'a> {
     ///
     /// # Errors
     /// The folder cannot be read.
-    pub fn releases(&self) -> Result<Vec<String>, Error> {
+    pub fn releases(&self) -> Result<Vec<String>> {
         Ok(self.files.stems(&format!("{}/releases", self.lender))?)
     }
 
@@ -89,7 +89,7 @@ impl<'a> PlatformFiles<'a> {
     ///
     /// # Errors
     /// None or several are meant.
-    pub fn release_name(&self, given: &str) -> Result<String, Error> {
+    pub fn release_name(&self, given: &str) -> Result<String> {
         let known = self.releases()?;
         if let Some(name) = known.iter().find(|name| *name == given) {
             return Ok(name.clone());
@@ -116,7 +116,7 @@ impl<'a> PlatformFiles<'a> {
     ///
     /// # Errors
     /// It cannot be read.
-    pub fn release(&self, release: &str) -> Result<Document, Error> {
+    pub fn release(&self, release: &str) -> Result<Document> {
         read(
             self.files,
             &format!("{}/releases/{release}.toml", self.lender),
@@ -128,7 +128,7 @@ impl<'a> PlatformFiles<'a> {
     ///
     /// # Errors
     /// One cannot be read.
-    pub fn sources(&self, release: &str) -> Result<Sources, Error> {
+    pub fn sources(&self, release: &str) -> Result<Sources> {
         let mut sources = Sources {
             platform: self.document.clone(),
             release: self.release(release)?,
@@ -149,7 +149,7 @@ impl<'a> PlatformFiles<'a> {
     ///
     /// # Errors
     /// The file is wrong.
-    pub fn idle_states(&self) -> Result<String, Error> {
+    pub fn idle_states(&self) -> Result<String> {
         let own = self.document.table()?.get_ref().contains_key("domain");
         Ok(if own {
             self.document.name().to_owned()
@@ -160,7 +160,7 @@ impl<'a> PlatformFiles<'a> {
 }
 
 /// A platform file by its path, which goes by that path in messages, wherever it lies.
-fn read(files: &dyn Files, path: &str) -> Result<Document, Error> {
+fn read(files: &dyn Files, path: &str) -> Result<Document> {
     let text = files.read(path)?;
     Ok(Document::new(format!("platforms/{path}"), text))
 }

@@ -1,7 +1,7 @@
 //! Keys of a platform's files that are set for a run.
 
 use document::Error as Wrong;
-use experiment::Error;
+use experiment::{Error, Result};
 use miette::Diagnostic;
 use soc::config::Sources;
 
@@ -31,7 +31,7 @@ impl WhileSetting {
 ///
 /// # Errors
 /// There is no such key, or the value fits nowhere.
-pub fn set_key(sources: &mut Sources, key: &str, value: &str) -> Result<(), Error> {
+pub fn set_key(sources: &mut Sources, key: &str, value: &str) -> Result {
     let shown = key
         .char_indices()
         .nth(80)

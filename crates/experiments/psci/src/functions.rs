@@ -39,13 +39,12 @@ pub fn passage(
     let mut stacks: BTreeMap<Vec<&str>, u64> = BTreeMap::new();
     for passages in all {
         for (name, function) in passages.functions(name) {
-            let whole = || FunctionCounts {
-                name: name.to_owned(),
-                ..FunctionCounts::default()
-            };
             functions
                 .entry(name)
-                .or_insert_with(whole)
+                .or_insert_with(|| FunctionCounts {
+                    name: name.to_owned(),
+                    ..FunctionCounts::default()
+                })
                 .add(&counts_of(function));
         }
         for (stack, count) in passages.stacks(name) {

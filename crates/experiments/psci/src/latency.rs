@@ -7,7 +7,8 @@ use crate::timer_owners::OtherSessions;
 use crate::uncertainty::Uncertainty;
 use experiment::setting::{self, CheckedSetting, Choice, Keys, Number, Or, Releases};
 use experiment::{
-    About, Conditions, Error, Example, Experiment, Need, Request, Settings, Sink, World, WorldAbout,
+    About, Conditions, Error, Example, Experiment, Need, Request, Result, Settings, Sink, World,
+    WorldAbout,
 };
 use platforms::PlatformFiles;
 use psci_cases::{CASES, Case, Mode};
@@ -195,7 +196,7 @@ impl Experiment for PsciLatency {
         &ABOUT
     }
 
-    fn check(&self, request: &Request<'_>) -> Result<(), Error> {
+    fn check(&self, request: &Request<'_>) -> Result {
         match request.world {
             World::Qemu => {
                 images_can_be_had(request)?;
@@ -205,7 +206,7 @@ impl Experiment for PsciLatency {
         }
     }
 
-    fn run(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
+    fn run(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result {
         match request.world {
             World::Qemu => on_qemu(request, sink),
             _ => Simulation::new(request)?.run(sink),
@@ -213,7 +214,7 @@ impl Experiment for PsciLatency {
     }
 }
 
-fn on_qemu(request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
+fn on_qemu(request: &Request<'_>, sink: &mut dyn Sink) -> Result {
     // One instruction is a tick of the counter, so that each single stamp is exact.
     let machine = machine(request, Some(4))?;
     let iterations = request.settings.get(ITERATIONS);
@@ -249,7 +250,7 @@ impl Built {
         order: &Order,
         drawn: bool,
         keys: &[(String, String)],
-    ) -> Result<Self, Error> {
+    ) -> Result<Self> {
         let settings = &request.settings;
         let files = PlatformFiles::open(request.platforms, &settings.get(PLATFORM))?;
         let names = release_names(&files, settings)?;
@@ -303,7 +304,7 @@ impl Built {
 }
 
 /// The releases that are asked for, each once; all of the platform where none is.
-fn release_names(files: &PlatformFiles<'_>, settings: &Settings) -> Result<Vec<String>, Error> {
+fn release_names(files: &PlatformFiles<'_>, settings: &Settings) -> Result<Vec<String>> {
     let mut names = Vec::new();
     for given in settings.get(RELEASE) {
         let name = files.release_name(&given)?;
@@ -329,12 +330,11 @@ fn owners(
 ) -> BTreeMap<String, OtherSessions> {
     // Its own session says nothing here, nor does that of the order.
     let is_own = |session: &str| {
-        let rest = |own: &&str| {
+        [&*machine.release.name, order_of].iter().any(|own| {
             session
                 .strip_prefix(*own)
                 .is_some_and(|it| it.is_empty() || it.starts_with(" ("))
-        };
-        [&*machine.release.name, order_of].iter().any(rest)
+        })
     };
     let counts = |session: &str| {
         let release = files
@@ -375,11 +375,14 @@ fn protocol_of(release: &toml::Table) -> Option<String> {
 }
 
 /// The cases that are asked for; all where neither case nor mode is.
-fn cases_of(case: Option<String>, mode: Option<Mode>) -> Result<Vec<Case>, Error> {
-    let wanted = |it: &Case| {
-        case.as_ref().is_none_or(|case| it.name == case) && mode.is_none_or(|mode| it.mode == mode)
-    };
-    let cases: Vec<Case> = CASES.into_iter().filter(wanted).collect();
+fn cases_of(case: Option<String>, mode: Option<Mode>) -> Result<Vec<Case>> {
+    let cases: Vec<Case> = CASES
+        .into_iter()
+        .filter(|it| {
+            case.as_ref().is_none_or(|case| it.name == case)
+                && mode.is_none_or(|mode| it.mode == mode)
+        })
+        .collect();
     if cases.is_empty() {
         let message = format!(
             "there is no case {} {}",
@@ -395,7 +398,7 @@ fn cases_of(case: Option<String>, mode: Option<Mode>) -> Result<Vec<Case>, Error
 }
 
 /// Refuses a run whose measures the memory does not hold.
-fn has_room(releases: &[Release], cases: &[Case], options: &Options) -> Result<(), Error> {
+fn has_room(releases: &[Release], cases: &[Case], options: &Options) -> Result {
     let bytes = psci_latency::bytes_of_measures(releases, cases, options);
     if bytes > MOST_MEASURES {
         let part = MOST_MEASURES as f64 / bytes as f64;
@@ -422,7 +425,7 @@ fn has_room(releases: &[Release], cases: &[Case], options: &Options) -> Result<(
 }
 
 impl Simulation {
-    fn new(request: &Request<'_>) -> Result<Self, Error> {
+    fn new(request: &Request<'_>) -> Result<Self> {
         let settings = &request.settings;
         let keys = settings.get(SET);
         let usual = if keys.is_empty() {
@@ -459,16 +462,12 @@ impl Simulation {
         })
     }
 
-    fn run(&self, sink: &mut dyn Sink) -> Result<(), Error> {
+    fn run(&self, sink: &mut dyn Sink) -> Result {
         let progress = sink.progress();
         progress.expect(
             psci_latency::iterations(&self.built.releases, &self.cases, &self.options),
             "iterations",
         );
-        let each = || {
-            progress.step();
-            progress.check().is_ok()
-        };
         // A single simulation of many CPUs or iterations may take minutes, and is no use before its
         // end.
         progress.set_abandonable(true);
@@ -476,8 +475,11 @@ impl Simulation {
             events: sink.wants_events(),
             ..self.options
         };
-        let mut recording = psci_latency::run(&self.built.releases, &self.cases, &options, each)
-            .map_err(Error::failed)?;
+        let mut recording = psci_latency::run(&self.built.releases, &self.cases, &options, || {
+            progress.step();
+            progress.check().is_ok()
+        })
+        .map_err(Error::failed)?;
         progress.set_abandonable(false);
         progress.check()?;
         let mut header = std::mem::replace(&mut recording.header, Header::new("", "", ""));
@@ -517,11 +519,7 @@ const CLOCKED: &str = "At another clock a core's code with caches on and its flu
 memory, the interconnect and the SCP keep their times. Nobody measured this at two clocks.";
 
 /// The machine of a release with some keys set.
-fn machine_with(
-    sources: &mut Sources,
-    keys: &[(String, String)],
-    drawn: bool,
-) -> Result<Machine, Error> {
+fn machine_with(sources: &mut Sources, keys: &[(String, String)], drawn: bool) -> Result<Machine> {
     // The machine before each key, where there can be such a one. One step a key: a study of
     // sensitivity sets them all.
     let mut before = Vec::with_capacity(keys.len());
@@ -595,7 +593,7 @@ fn declared_orders(
     machine: &Machine,
     release: &str,
     conditions: &Conditions,
-) -> Result<BTreeMap<String, DeclaredOrder>, Error> {
+) -> Result<BTreeMap<String, DeclaredOrder>> {
     let cpus = &machine.platform.topology.cpus;
     let number = |place: &String| {
         cpus.iter()
@@ -613,7 +611,7 @@ fn declared_orders(
     };
     let mut orders = BTreeMap::new();
     for case in CASES.iter().filter(|case| case.mode == Mode::Parallel) {
-        let declared = |what: &str| -> Result<Vec<usize>, Error> {
+        let declared = |what: &str| -> Result<Vec<usize>> {
             conditions
                 .get(what, &[&machine.platform.name, release, case.name])
                 .iter()

@@ -3,7 +3,9 @@
 use crate::firmware;
 use crate::machine::{CPU, CPUS, GIC, VIRTUALIZATION, images, images_can_be_had, machine};
 use experiment::setting::{CheckedSetting, Choice, Folder, Number, Or, OutputFile};
-use experiment::{About, Error, Example, Experiment, Need, Request, Sink, World, WorldAbout};
+use experiment::{
+    About, Error, Example, Experiment, Need, Request, Result, Sink, World, WorldAbout,
+};
 use qemu::kernel::Kernel;
 use qemu::linux::{self, Workload};
 use qemu::{Build, Images, Machine};
@@ -174,12 +176,12 @@ impl Experiment for LinuxBoot {
         &ABOUT
     }
 
-    fn check(&self, request: &Request<'_>) -> Result<(), Error> {
+    fn check(&self, request: &Request<'_>) -> Result {
         images_can_be_had(request)?;
         machine(request, None).map(|_| ())
     }
 
-    fn run(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
+    fn run(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result {
         let settings = &request.settings;
         // While it is traced, time is instructions: how busy the host is does not show in the times
         // of timers.
@@ -223,8 +225,9 @@ impl Experiment for LinuxBoot {
             .map_err(Error::failed)?;
         if let Some(path) = trace {
             let text = saw.traces.concat().join("\n") + "\n";
-            let cannot = |error| Error::Failed(format!("cannot write {}: {error}", path.display()));
-            std::fs::write(&path, text).map_err(cannot)?;
+            std::fs::write(&path, text).map_err(|error| {
+                Error::Failed(format!("cannot write {}: {error}", path.display()))
+            })?;
         }
         let recording = firmware::linux_boot(&machine, &system, &work, &saw);
         sink.whole(&recording)

@@ -1,7 +1,7 @@
 //! The emulated machine that real firmware runs on, as settings.
 
 use experiment::setting::{CheckedSetting, Choice, Number, Or, Switch};
-use experiment::{Error, Request, World};
+use experiment::{Error, Request, Result, World};
 use qemu::{Build, Gic, Images, Machine};
 
 const QEMU: &[World] = &[World::Qemu];
@@ -57,7 +57,7 @@ fn core(text: &str) -> Result<String, String> {
 
 /// The machine that is asked for; an instruction takes 2^`icount` ns of its time, or the host's
 /// time passes.
-pub fn machine(request: &Request<'_>, icount: Option<u8>) -> Result<Machine, Error> {
+pub fn machine(request: &Request<'_>, icount: Option<u8>) -> Result<Machine> {
     let settings = &request.settings;
     let (cpus, gic) = (settings.get(CPUS), settings.get(GIC));
     if gic == Gic::V2 && cpus > 8 {
@@ -75,12 +75,12 @@ pub fn machine(request: &Request<'_>, icount: Option<u8>) -> Result<Machine, Err
 }
 
 /// Says whether the firmware's images can be had.
-pub fn images_can_be_had(request: &Request<'_>) -> Result<(), Error> {
+pub fn images_can_be_had(request: &Request<'_>) -> Result {
     Images::can_be_had(request.source_tree).map_err(Error::failed)
 }
 
 /// The firmware's images, built if they are not up to date.
-pub fn images(request: &Request<'_>, build: Build) -> Result<Images, Error> {
+pub fn images(request: &Request<'_>, build: Build) -> Result<Images> {
     Images::find(request.source_tree, build).map_err(Error::failed)
 }
 

@@ -3,9 +3,9 @@
 use crate::psci_latency::{self, Options, Release};
 use crate::uncertainty::Uncertainty;
 use evidence::{Iterations, Rank};
-use experiment::{Error, Files};
+use experiment::{Error, Files, Result};
 use platforms::PlatformFiles;
-use psci_cases::{Action, CASES, Case};
+use psci_cases::{Action, CASES};
 use recording::metrics::{LATENCY, POWERDOWN};
 use soc::config::{Costs, Machine};
 use std::collections::BTreeMap;
@@ -29,7 +29,7 @@ pub struct BoardCalls {
 ///
 /// # Errors
 /// The platform's files, or a case that does not come to its end.
-pub fn board_calls(files: &dyn Files, given: &str) -> Result<BoardCalls, Error> {
+pub fn board_calls(files: &dyn Files, given: &str) -> Result<BoardCalls> {
     let files = PlatformFiles::open(files, given)?;
     let machines = files
         .releases()?
@@ -67,14 +67,13 @@ pub fn board_calls(files: &dyn Files, given: &str) -> Result<BoardCalls, Error> 
         .values_mut()
         .for_each(|costs| costs.context_save += MORE_PS);
     let (before, after) = (slowest_us(last)?, slowest_us(&later)?);
-    let share = |(case, (before, after)): (&Case, (&f64, f64))| match case.action {
-        Action::Version => 1.0,
-        _ => after - before,
-    };
     let shares = CASES
         .iter()
         .zip(before.iter().zip(after))
-        .map(share)
+        .map(|(case, (before, after))| match case.action {
+            Action::Version => 1.0,
+            _ => after - before,
+        })
         .collect();
     Ok(BoardCalls {
         platform: last.platform.name.clone(),
@@ -85,7 +84,7 @@ pub fn board_calls(files: &dyn Files, given: &str) -> Result<BoardCalls, Error> 
 }
 
 /// The slowest CPU's way down, or call, of each case.
-fn slowest_us(machine: &Machine) -> Result<Vec<f64>, Error> {
+fn slowest_us(machine: &Machine) -> Result<Vec<f64>> {
     let release = Release {
         machine: machine.clone(),
         orders: BTreeMap::new(),
@@ -101,15 +100,15 @@ fn slowest_us(machine: &Machine) -> Result<Vec<f64>, Error> {
     let recording =
         psci_latency::run(&[release], &CASES, &options, || true).map_err(Error::failed)?;
     let slowest = |name: &str, mode: &str| {
-        let is_of = |measure: &&recording::Measure| {
-            let (_, of_case, of_mode) = recording.series_texts(measure.series);
-            let metric = recording.text(measure.metric);
-            (of_case, of_mode) == (name, mode) && [POWERDOWN.name, LATENCY.name].contains(&metric)
-        };
         let iterations: Iterations<_, _> = recording
             .measures()
             .iter()
-            .filter(is_of)
+            .filter(|measure| {
+                let (_, of_case, of_mode) = recording.series_texts(measure.series);
+                let metric = recording.text(measure.metric);
+                (of_case, of_mode) == (name, mode)
+                    && [POWERDOWN.name, LATENCY.name].contains(&metric)
+            })
             .map(|of| (of.iteration, of.cpu, of.value))
             .collect();
         iterations

@@ -4,7 +4,7 @@ use crate::firmware;
 use crate::machine::{CPU, CPUS, GIC, VIRTUALIZATION, images, images_can_be_had, machine};
 use experiment::setting::{CheckedSetting, InputFile, Number, Or, Switch};
 use experiment::{
-    About, Error, Example, Experiment, Need, Request, Setting, Sink, World, WorldAbout,
+    About, Error, Example, Experiment, Need, Request, Result, Setting, Sink, World, WorldAbout,
 };
 use qemu::{Build, Images, Machine, OtherFirmware, Placement, Symbols, payload};
 
@@ -91,7 +91,7 @@ const FOR_OWN: [&dyn Setting; 6] = [
 ];
 
 /// The firmware of the user's own, if one is named.
-fn own(request: &Request<'_>) -> Result<Option<OtherFirmware>, Error> {
+fn own(request: &Request<'_>) -> Result<Option<OtherFirmware>> {
     let settings = &request.settings;
     let Some(image) = settings.get(FIRMWARE) else {
         settings.refuse(
@@ -175,7 +175,7 @@ impl Experiment for PsciCalls {
         &ABOUT
     }
 
-    fn check(&self, request: &Request<'_>) -> Result<(), Error> {
+    fn check(&self, request: &Request<'_>) -> Result {
         let own = own(request)?;
         let settings = &request.settings;
         if own.is_some() && settings.get(BY_FUNCTION) && settings.get(SYMBOLS).is_none() {
@@ -191,7 +191,7 @@ impl Experiment for PsciCalls {
         machine(request, Some(0)).map(|_| ())
     }
 
-    fn run(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
+    fn run(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result {
         // One instruction is a nanosecond of the machine's time: the finest that its counter shows
         // over many calls.
         let machine = Machine {
@@ -240,7 +240,7 @@ fn counted(
     machine: &Machine,
     run: payload::Options,
     by_function: bool,
-) -> Result<payload::Report, Error> {
+) -> Result<payload::Report> {
     let report = match payload::run_on(boot, machine, &run) {
         Err(qemu::Error::Plugin { .. }) if !by_function => payload::run_on(
             boot,
@@ -261,7 +261,7 @@ fn run_own(
     sink: &mut dyn Sink,
     machine: &Machine,
     own: &OtherFirmware,
-) -> Result<(), Error> {
+) -> Result {
     let settings = &request.settings;
     let progress = sink.progress();
     // What is wrong with the file is told before anything is built.

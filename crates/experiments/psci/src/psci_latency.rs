@@ -121,19 +121,23 @@ pub fn run(
 
 /// Bytes of the measures that [`run`] records, as a reader holds them.
 pub fn bytes_of_measures(releases: &[Release], cases: &[Case], options: &Options) -> u64 {
-    let of_cpu = |case: &Case| {
-        let seeds = if is_ordered(case) {
-            u64::from(options.free_seeds)
-        } else {
-            0
-        };
-        (u64::from(options.iterations) + seeds) * metrics::intervals_of(case.name).count() as u64
-    };
     let cpus: u64 = releases
         .iter()
         .map(|release| release.machine.platform.topology.cpus.len() as u64)
         .sum();
-    cpus * cases.iter().map(of_cpu).sum::<u64>() * size_of::<Measure>() as u64
+    cpus * cases
+        .iter()
+        .map(|case| {
+            let seeds = if is_ordered(case) {
+                u64::from(options.free_seeds)
+            } else {
+                0
+            };
+            (u64::from(options.iterations) + seeds)
+                * metrics::intervals_of(case.name).count() as u64
+        })
+        .sum::<u64>()
+        * size_of::<Measure>() as u64
 }
 
 /// The number of iterations that [`run`] simulates.
@@ -460,12 +464,11 @@ fn header(releases: &[Release], cases: &[Case], options: &Options) -> Header {
     } else {
         Vec::new()
     };
-    let is_free = |release: &Release| {
+    if releases.iter().any(|release| {
         cases
             .iter()
             .any(|case| is_ordered(case) && !release.orders.contains_key(case.name))
-    };
-    if releases.iter().any(is_free) {
+    }) {
         header.free_modes.push(Mode::Parallel.name().to_owned());
     }
     header.time.counter_hz = releases
@@ -484,12 +487,11 @@ fn header(releases: &[Release], cases: &[Case], options: &Options) -> Header {
         header
             .timer_owners
             .extend(owners.iter().filter_map(|(case, owners)| {
-                let named = |cpu| {
-                    Some((place(machine, cpu), owners.of(cpu).to_vec()))
-                        .filter(|(_, them)| !them.is_empty())
-                };
                 let sessions: BTreeMap<_, _> = (0..machine.platform.topology.cpus.len())
-                    .filter_map(named)
+                    .filter_map(|cpu| {
+                        Some((place(machine, cpu), owners.of(cpu).to_vec()))
+                            .filter(|(_, them)| !them.is_empty())
+                    })
                     .collect();
                 let (release, case) = (machine.release.name.clone(), case.clone());
                 (!sessions.is_empty()).then_some(TimerOwners {

@@ -26,20 +26,19 @@ impl OtherSessions {
         conditions: &Conditions,
         counts: impl Fn(&str) -> bool,
     ) -> Self {
-        let owned_by = |cpu: usize| {
-            conditions
-                .get(
-                    "timer-owner",
-                    &[&machine.platform.name, case.name, &place(machine, cpu)],
-                )
-                .iter()
-                .filter(|session| counts(session))
-                .cloned()
-                .collect()
-        };
         Self(
             (0..machine.platform.topology.cpus.len())
-                .map(owned_by)
+                .map(|cpu| {
+                    conditions
+                        .get(
+                            "timer-owner",
+                            &[&machine.platform.name, case.name, &place(machine, cpu)],
+                        )
+                        .iter()
+                        .filter(|session| counts(session))
+                        .cloned()
+                        .collect()
+                })
                 .collect(),
         )
     }

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 /// The uncertainty of the costs of a release, as their file says it. Empty for costs that were not
 /// fitted: nothing is drawn then.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Uncertainty {
     keys: Vec<String>,
     /// The lower triangle of a factor of the covariance, by rows, in microseconds or as a share.
@@ -131,8 +131,11 @@ pub(crate) fn intervals(drawn: impl Iterator<Item = (Option<Owner>, Recording)>)
                     metric,
                 ))
                 .or_default();
-            let new = || (owner.clone(), Vec::new());
-            let at = place_of(cell, |(other, _)| *other == owner, new);
+            let at = place_of(
+                cell,
+                |(other, _)| *other == owner,
+                || (owner.clone(), Vec::new()),
+            );
             cell[at].1.push(measure.value);
         }
     }

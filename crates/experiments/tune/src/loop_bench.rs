@@ -5,7 +5,7 @@ use crate::process::Process;
 use crate::protocol::{Changed, LoopAbout, Measure, Source};
 use crate::search::Bench;
 use crate::space::Space;
-use experiment::{Error, Progress};
+use experiment::{Error, Progress, Result};
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
@@ -68,7 +68,7 @@ pub fn working_sets(
 ///
 /// # Errors
 /// There is no memory for a thousand records, or there cannot be enough for a batch.
-pub fn set_up(process: &mut Process, memory: u64, batch: u64) -> Result<(u64, Option<f64>), Error> {
+pub fn set_up(process: &mut Process, memory: u64, batch: u64) -> Result<(u64, Option<f64>)> {
     let about = process.about.clone();
     let most = about.most_records.unwrap_or(u64::MAX);
     if most < batch {
@@ -126,7 +126,7 @@ impl Checker {
     ///
     /// # Errors
     /// The loop crashed or hung.
-    pub fn new(source: &Source, batch: u64, patience: Duration) -> Result<Option<Self>, Error> {
+    pub fn new(source: &Source, batch: u64, patience: Duration) -> Result<Option<Self>> {
         let mut process = Process::start(source, false, patience)?;
         let records = FIRST_RECORDS
             .max(2 * batch)
@@ -156,7 +156,7 @@ impl Checker {
         Ok(None)
     }
 
-    fn is_same(&mut self, values: &[u32]) -> Result<bool, Error> {
+    fn is_same(&mut self, values: &[u32]) -> Result<bool> {
         for _ in 0..LOOKS {
             if self
                 .process
@@ -193,7 +193,7 @@ impl LoopBench<'_> {
     ///
     /// # Errors
     /// Those of a round.
-    pub fn seconds(&mut self, values: &[u32]) -> Result<f64, Error> {
+    pub fn seconds(&mut self, values: &[u32]) -> Result<f64> {
         self.round(&[values])?;
         let from = Instant::now();
         self.round(&[values; 3])?;
@@ -202,7 +202,7 @@ impl LoopBench<'_> {
 }
 
 impl Bench for LoopBench<'_> {
-    fn round(&mut self, candidates: &[&[u32]]) -> Result<Vec<f64>, Error> {
+    fn round(&mut self, candidates: &[&[u32]]) -> Result<Vec<f64>> {
         let ticks = (dataplane::machine::counter_hz() as f64 * SECONDS) as u64;
         let mut all = Vec::with_capacity(candidates.len());
         for values in candidates {
@@ -219,7 +219,7 @@ impl Bench for LoopBench<'_> {
         Ok(all)
     }
 
-    fn is_allowed(&mut self, values: &[u32]) -> Result<bool, Error> {
+    fn is_allowed(&mut self, values: &[u32]) -> Result<bool> {
         let Some(checker) = self.checker.as_mut() else {
             return Ok(true);
         };

@@ -54,19 +54,11 @@ pub fn facts(
         depth: depths[at],
         today: knob.today.into(),
     };
-    let set = |set: &WorkingSet| facts::TunedSet {
-        name: set.name.to_owned(),
-        records: set.records,
-        bytes: set.records * about.record_bytes,
-    };
     let own =
         |values: &[u32]| -> Vec<u32> { about.valued(values).map(|(_, value)| *value).collect() };
     let last = &measured.tables[0].compared;
     let pick = &last.values[0];
     let space = Space::new(&about.knobs, batch);
-    let is_last = |at: usize| {
-        about.knobs[at].is_distance() && pick[at] > 0 && space.ladder(at).last() == Some(&pick[at])
-    };
     let named = |start: &Start| facts::TunedPlace {
         name: start.name.to_owned(),
         values: own(&start.values),
@@ -79,7 +71,11 @@ pub fn facts(
         huge,
         rounds: last.ticks[0].len() as u64,
         slices,
-        at_the_end: (0..pick.len()).any(is_last),
+        at_the_end: (0..pick.len()).any(|at| {
+            about.knobs[at].is_distance()
+                && pick[at] > 0
+                && space.ladder(at).last() == Some(&pick[at])
+        }),
         is_checked: measured.is_checked,
         left_out: measured.left_out.iter().map(|values| own(values)).collect(),
         pick: own(pick),
@@ -91,7 +87,14 @@ pub fn facts(
             .filter(|(_, knob)| knob.kind != KnobKind::Line)
             .map(knob)
             .collect(),
-        sets: sets.iter().map(set).collect(),
+        sets: sets
+            .iter()
+            .map(|set| facts::TunedSet {
+                name: set.name.to_owned(),
+                records: set.records,
+                bytes: set.records * about.record_bytes,
+            })
+            .collect(),
     }
 }
 
@@ -128,8 +131,9 @@ pub fn recording(
         .find(|knob| knob.kind != KnobKind::Line)
         .map(|knob| &knob.name);
     let title = "Clocks per record against the distance";
-    let picture = |x: &String| metrics::CLOCKS_PER_PACKET.curves(title, None, x, Some("batch"));
-    header.pictures.extend(first.map(picture));
+    header
+        .pictures
+        .extend(first.map(|x| metrics::CLOCKS_PER_PACKET.curves(title, None, x, Some("batch"))));
     let mut recording = Recording::new(header);
     for Table {
         set,

@@ -7,7 +7,7 @@
 //! them apart.
 
 use crate::space::{Space, once};
-use experiment::Error;
+use experiment::{Error, Result};
 use itertools::Itertools;
 use recording::stats::{median, median_interval};
 
@@ -43,13 +43,13 @@ pub trait Bench {
     ///
     /// # Errors
     /// The loop crashed or hung, or it was told to stop.
-    fn round(&mut self, candidates: &[&[u32]]) -> Result<Vec<f64>, Error>;
+    fn round(&mut self, candidates: &[&[u32]]) -> Result<Vec<f64>>;
 
     /// True if the loop does the same work with these values as with others.
     ///
     /// # Errors
     /// Those of [`round`](Self::round).
-    fn is_allowed(&mut self, values: &[u32]) -> Result<bool, Error>;
+    fn is_allowed(&mut self, values: &[u32]) -> Result<bool>;
 }
 
 /// Candidates that were measured in the same rounds.
@@ -66,7 +66,7 @@ impl Compared {
     ///
     /// # Errors
     /// Those of the bench.
-    pub fn new(candidates: Vec<Vec<u32>>, bench: &mut impl Bench) -> Result<Self, Error> {
+    pub fn new(candidates: Vec<Vec<u32>>, bench: &mut impl Bench) -> Result<Self> {
         let mut values = Vec::new();
         for candidate in once(candidates) {
             if bench.is_allowed(&candidate)? {
@@ -81,7 +81,7 @@ impl Compared {
     ///
     /// # Errors
     /// Those of the bench; the rounds before are kept.
-    pub fn measure(&mut self, rounds: usize, bench: &mut impl Bench) -> Result<(), Error> {
+    pub fn measure(&mut self, rounds: usize, bench: &mut impl Bench) -> Result {
         for _ in 0..rounds {
             let is_reversed = self.ticks.first().is_some_and(|ticks| ticks.len() % 2 == 1);
             let mut turn = self.values.iter().map(Vec::as_slice).collect_vec();
@@ -145,7 +145,7 @@ pub fn search(
     most_rounds: usize,
     beside: impl Fn(&[u32]) -> Vec<Vec<u32>>,
     bench: &mut impl Bench,
-) -> Result<Compared, Error> {
+) -> Result<Compared> {
     let first = if is_slow { 1 } else { FIRST_ROUNDS };
     let mut random = fastrand::Rng::with_seed(1);
     let mut race = |pool, bench: &mut _| race(pool, first, &mut random, bench);
@@ -197,7 +197,7 @@ fn race(
     mut rounds: usize,
     random: &mut fastrand::Rng,
     bench: &mut impl Bench,
-) -> Result<Vec<Vec<u32>>, Error> {
+) -> Result<Vec<Vec<u32>>> {
     loop {
         // Each round's own middle goes out of its values: rounds differ by what else runs.
         let mut logarithms = vec![Vec::new(); pool.len()];

@@ -61,11 +61,14 @@ impl<'a> Space<'a> {
 
     /// Values within the ranges of their knobs.
     pub fn fit(&self, values: &[u32]) -> Vec<u32> {
-        let one = |(knob, value): (&KnobAbout, &u32)| {
-            let (least, most) = self.range(knob);
-            (*value).clamp(least, most)
-        };
-        self.knobs.iter().zip(values).map(one).collect()
+        self.knobs
+            .iter()
+            .zip(values)
+            .map(|(knob, value)| {
+                let (least, most) = self.range(knob);
+                (*value).clamp(least, most)
+            })
+            .collect()
     }
 
     /// The values of a knob that a search tries, in order.
@@ -91,11 +94,17 @@ impl<'a> Space<'a> {
     /// lines that lead to it, and of those that it leads to. Choices are as today.
     fn by_place(&self, ahead: impl Fn(u32, u32) -> u32) -> Vec<u32> {
         let (depths, heights) = places(self.knobs);
-        let one = |(at, knob): (usize, &KnobAbout)| match knob.kind {
-            KnobKind::Distance => ahead(depths[at], heights[at]),
-            KnobKind::Choice | KnobKind::Line => knob.today,
-        };
-        self.fit(&self.knobs.iter().enumerate().map(one).collect_vec())
+        self.fit(
+            &self
+                .knobs
+                .iter()
+                .enumerate()
+                .map(|(at, knob)| match knob.kind {
+                    KnobKind::Distance => ahead(depths[at], heights[at]),
+                    KnobKind::Choice | KnobKind::Line => knob.today,
+                })
+                .collect_vec(),
+        )
     }
 
     /// No prefetch, or the least distances that the loop takes.
@@ -142,15 +151,16 @@ impl<'a> Space<'a> {
         all.extend([2, 3, 4, 6, 8, 12, 16, 24].map(|step| self.linear(step)));
         all.extend([4, 8, 12, 16, 24, 32].map(|ahead| self.by_place(|_, _| ahead)));
         let axes = |coarse: &[u32]| -> Vec<Vec<u32>> {
-            let own = |knob: usize| match self.knobs[knob].kind {
-                KnobKind::Distance => self
-                    .ladder(knob)
-                    .into_iter()
-                    .filter(|value| coarse.contains(value))
-                    .collect(),
-                KnobKind::Choice | KnobKind::Line => self.ladder(knob),
-            };
-            (0..self.knobs.len()).map(own).collect()
+            (0..self.knobs.len())
+                .map(|knob| match self.knobs[knob].kind {
+                    KnobKind::Distance => self
+                        .ladder(knob)
+                        .into_iter()
+                        .filter(|value| coarse.contains(value))
+                        .collect(),
+                    KnobKind::Choice | KnobKind::Line => self.ladder(knob),
+                })
+                .collect()
         };
         let size = |axes: &[Vec<u32>]| axes.iter().map(Vec::len).fold(1, usize::saturating_mul);
         let axes = COARSE
@@ -196,14 +206,17 @@ impl<'a> Space<'a> {
             }
         }
         for up in [false, true] {
-            let one = |at: usize| {
-                if self.knobs[at].is_distance() && values[at] > 0 {
-                    moved(at, up)
-                } else {
-                    values[at]
-                }
-            };
-            all.push((0..values.len()).map(one).collect());
+            all.push(
+                (0..values.len())
+                    .map(|at| {
+                        if self.knobs[at].is_distance() && values[at] > 0 {
+                            moved(at, up)
+                        } else {
+                            values[at]
+                        }
+                    })
+                    .collect(),
+            );
         }
         once(all)
     }

@@ -9,7 +9,9 @@ use crate::space::{Space, Start};
 use crate::system;
 use dataplane_experiments::host_header;
 use experiment::setting::{CheckedSetting, InputFile, Number, Or, Switch};
-use experiment::{About, Error, Example, Experiment, Request, Settings, Sink, World, WorldAbout};
+use experiment::{
+    About, Error, Example, Experiment, Request, Result, Settings, Sink, World, WorldAbout,
+};
 use std::collections::HashMap;
 use std::time::Duration;
 
@@ -115,11 +117,11 @@ impl Experiment for Tune {
         &ABOUT
     }
 
-    fn check(&self, request: &Request<'_>) -> Result<(), Error> {
+    fn check(&self, request: &Request<'_>) -> Result {
         source(&request.settings).map(drop)
     }
 
-    fn run(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
+    fn run(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result {
         let settings = &request.settings;
         let source = source(settings)?;
         let progress = sink.progress();
@@ -189,7 +191,7 @@ fn last_comparison(
     bench: &mut LoopBench<'_>,
     about: &LoopAbout,
     rounds: usize,
-) -> Result<(Compared, Vec<Start>), Error> {
+) -> Result<(Compared, Vec<Start>)> {
     let space = Space::new(&about.knobs, bench.batch);
     let named = space.named();
     let seconds = bench.seconds(&space.none())?;
@@ -216,7 +218,7 @@ fn elsewhere(
     sets: &[WorkingSet],
     pick: &[u32],
     measured: &mut Measurements,
-) -> Result<(), Error> {
+) -> Result {
     let far = sets.len() - 1;
     let asked = bench.batch;
     let others = BATCHES
@@ -246,7 +248,7 @@ fn elsewhere(
 }
 
 /// The loop that is asked for.
-fn source(settings: &Settings) -> Result<Source, Error> {
+fn source(settings: &Settings) -> Result<Source> {
     let Some(path) = settings.get(LOOP) else {
         return Err(Error::usage("no loop is named", "give --loop FILE.so"));
     };

@@ -12,7 +12,7 @@ use recording::{Recording, Series};
 use std::collections::BTreeMap;
 
 /// A call into PSCI as the events show it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 pub struct Call {
     /// SMC function id; `None` for the way back from a reset to the normal world.
     pub function: Option<u32>,
@@ -40,7 +40,7 @@ impl Call {
 }
 
 /// A command that the SCP had in hand.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Service {
     /// The SCP's channel.
     pub channel: u32,
@@ -56,7 +56,7 @@ pub struct Service {
 }
 
 /// Two iterations that stand for all.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone)]
 pub struct Chosen {
     /// The metric that they were chosen by: `powerdown` or `latency`, of the CPU that took longest.
     pub metric: &'static str,

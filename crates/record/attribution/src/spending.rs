@@ -46,7 +46,7 @@ impl Spent {
 }
 
 /// A critical path by what it is spent on.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct Spending {
     /// Ticks of each, the longest first.
     pub parts: Vec<(Spent, u64)>,

@@ -27,7 +27,7 @@ pub struct Split {
     pub waits: Vec<Wait>,
 }
 
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Clone, Copy)]
 enum Doing {
     Plain(Activity),
     /// Waiting for what has this id.

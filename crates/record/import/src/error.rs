@@ -5,7 +5,7 @@ use miette::{
 };
 
 /// A line that cannot be imported: where it is, why, and what would be right.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, thiserror::Error)]
 #[error("{file}{place}: {message}", place = if *.line == 0 { String::new() } else { format!(":{line}") })]
 pub struct ImportError {
     /// The file.
@@ -20,7 +20,7 @@ pub struct ImportError {
 }
 
 /// The line itself, fit to be printed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 struct Excerpt {
     file: String,
     line: u64,

@@ -38,7 +38,7 @@ pub use tf_a::{TableError, tf_a_tables};
 use std::path::PathBuf;
 
 /// Options for reading a text.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct Options {
     /// The file's name, for errors and for the recording.
     pub file: String,

@@ -20,7 +20,7 @@ const BROKEN: std::ops::RangeInclusive<usize> = 60..=80;
 const MENDED: usize = 1024;
 
 /// A line without its end.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct Line<'a> {
     /// Bytes of the line, or a part of them.
     pub(crate) bytes: &'a [u8],

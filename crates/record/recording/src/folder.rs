@@ -1,7 +1,7 @@
 //! The folder of a recording: its files, its header, and what may be replaced.
 
 use crate::FORMAT_VERSION;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::header::Header;
 use document::{Document, LAYOUT, printable, printable_lines, unprintable};
 use serde::{Deserialize, Serialize};
@@ -31,7 +31,7 @@ struct Marks {
 }
 
 /// The text of `recording.toml`.
-pub fn header_text(path: &Path, header: &Header) -> Result<String, Error> {
+pub fn header_text(path: &Path, header: &Header) -> Result<String> {
     let mut header = header.clone();
     header.make_printable();
     toml::to_string(&Written {
@@ -42,7 +42,7 @@ pub fn header_text(path: &Path, header: &Header) -> Result<String, Error> {
     .map_err(|error| Error::header(path, error.to_string()))
 }
 
-pub fn read_header(path: &Path) -> Result<Header, Error> {
+pub fn read_header(path: &Path) -> Result<Header> {
     let text = disk::text(path).map_err(Error::io(path, "read"))?;
     let document = Document::new(path.display().to_string(), text);
     let wrong = |message: String| Error::header(path, message);
@@ -156,7 +156,7 @@ impl Header {
 }
 
 /// True if a recording is there that may be replaced; an error if something else is.
-pub fn is_replaceable(folder: &Path) -> Result<bool, Error> {
+pub fn is_replaceable(folder: &Path) -> Result<bool> {
     let not = |why: String| Error::not_a_recording(folder, &why);
     let entries = match fs::read_dir(folder) {
         Ok(entries) => entries,

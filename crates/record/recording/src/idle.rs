@@ -7,7 +7,7 @@ use serde::Serialize;
 use std::collections::HashMap;
 
 /// Counts of idle states, of one or the sum of several.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, Serialize, JsonSchema)]
 pub struct IdleSum {
     /// Entries.
     pub entered: f64,

@@ -57,7 +57,7 @@ pub mod table;
 pub mod units;
 mod writer;
 
-pub use error::Error;
+pub use error::{Error, Result};
 pub use header::{
     Axis, FileFacts, Header, Interval, Lane, Picture, PictureKind, Platform, Run, TimeBase,
     TimerMode, TimerOwners, conditions,

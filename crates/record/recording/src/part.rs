@@ -1,7 +1,7 @@
 //! The rows of many runs in one set of files: a part of a sweep.
 
 use crate::columns::Row;
-use crate::error::Error;
+use crate::error::Result;
 use crate::header::{FileFacts, Header};
 use crate::parquet::GROUP_ROWS;
 use crate::rows::{CauseRow, Event, Measure, Recording, RowKinds};
@@ -28,7 +28,7 @@ impl PartWriter {
     ///
     /// # Errors
     /// The system refuses.
-    pub fn create(folder: &Path, header: &Header, kept: RowKinds) -> Result<Self, Error> {
+    pub fn create(folder: &Path, header: &Header, kept: RowKinds) -> Result<Self> {
         Ok(Self {
             rows: Recording::new(header.clone()),
             events: kept
@@ -50,7 +50,7 @@ impl PartWriter {
     ///
     /// # Errors
     /// The system refuses.
-    pub fn append(&mut self, number: u64, run: &Recording) -> Result<(), Error> {
+    pub fn append(&mut self, number: u64, run: &Recording) -> Result {
         // Rows of a file that is not kept are not even copied.
         let (events, measures, causes) = (
             self.events.is_some(),
@@ -71,7 +71,7 @@ impl PartWriter {
 
     /// Notes the run of the rows that were just added, and writes what fills a row group of `least`
     /// rows.
-    fn flush(&mut self, number: u64, least: usize) -> Result<(), Error> {
+    fn flush(&mut self, number: u64, least: usize) -> Result {
         flush(&mut self.events, &mut self.rows, number, least)?;
         flush(&mut self.measures, &mut self.rows, number, least)?;
         flush(&mut self.causes, &mut self.rows, number, least)
@@ -81,7 +81,7 @@ impl PartWriter {
     ///
     /// # Errors
     /// The system refuses.
-    pub fn finish(mut self) -> Result<BTreeMap<String, FileFacts>, Error> {
+    pub fn finish(mut self) -> Result<BTreeMap<String, FileFacts>> {
         self.flush(0, 1)?;
         let events = self.events.map(Open::finish);
         let measures = self.measures.map(Open::finish);
@@ -100,7 +100,7 @@ fn flush<R: Row>(
     rows: &mut Recording,
     number: u64,
     least: usize,
-) -> Result<(), Error> {
+) -> Result {
     let Some(file) = file else { return Ok(()) };
     file.numbers.resize(R::of(rows).len(), number);
     file.flush(rows, least)

@@ -1,7 +1,7 @@
 //! Reading a recording, with care: whole, or a few hundred thousand rows at a time.
 
 use crate::columns::Row;
-use crate::error::{A_RECORDING, Error};
+use crate::error::{A_RECORDING, Error, Result};
 use crate::folder::{CAUSES_FILE, EVENTS_FILE, HEADER_FILE, MEASURES_FILE, read_header};
 use crate::header::{FileFacts, Header};
 use crate::names::Name;
@@ -16,7 +16,7 @@ impl Recording {
     ///
     /// # Errors
     /// What is missing or wrong, with the file and what would be right.
-    pub fn read(folder: impl AsRef<Path>) -> Result<Self, Error> {
+    pub fn read(folder: impl AsRef<Path>) -> Result<Self> {
         let mut reader = Reader::open(&folder)?;
         let causes = reader.causes.as_ref().map_or(0, TableReader::rows);
         let events = reader.events.as_ref().map_or(0, TableReader::rows);
@@ -57,7 +57,7 @@ impl Reader {
     ///
     /// # Errors
     /// What is missing or wrong, with the file and what would be right.
-    pub fn open(folder: impl AsRef<Path>) -> Result<Self, Error> {
+    pub fn open(folder: impl AsRef<Path>) -> Result<Self> {
         let folder = folder.as_ref();
         if folder.is_file() {
             return Err(Error::wrong(folder, format!("is a file; {A_RECORDING}")));
@@ -90,7 +90,7 @@ impl Reader {
         folder: &Path,
         header: Header,
         facts: &BTreeMap<String, FileFacts>,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self> {
         let of = Facts {
             folder,
             header: folder.to_owned(),
@@ -130,7 +130,7 @@ impl Reader {
     ///
     /// # Errors
     /// A damaged file.
-    pub fn next_events(&mut self, to: &mut Recording) -> Result<bool, Error> {
+    pub fn next_events(&mut self, to: &mut Recording) -> Result<bool> {
         let Some(reader) = &mut self.events else {
             return Ok(false);
         };
@@ -181,7 +181,7 @@ impl Reader {
     ///
     /// # Errors
     /// A damaged file.
-    pub fn next_measures(&mut self, to: &mut Recording) -> Result<bool, Error> {
+    pub fn next_measures(&mut self, to: &mut Recording) -> Result<bool> {
         let Some(reader) = &mut self.measures else {
             return Ok(false);
         };
@@ -232,7 +232,7 @@ impl Reader {
     ///
     /// # Errors
     /// A damaged file.
-    pub fn next_causes(&mut self, to: &mut Recording) -> Result<bool, Error> {
+    pub fn next_causes(&mut self, to: &mut Recording) -> Result<bool> {
         let Some(reader) = &mut self.causes else {
             return Ok(false);
         };
@@ -299,7 +299,7 @@ impl<K: Copy, V: Copy> Default for Neighbour<K, V> {
 }
 
 impl<K: Copy + PartialEq, V: Copy> Neighbour<K, V> {
-    fn or_else(&mut self, key: K, find: impl FnOnce() -> Result<V, Error>) -> Result<V, Error> {
+    fn or_else(&mut self, key: K, find: impl FnOnce() -> Result<V>) -> Result<V> {
         if let Some((_, value)) = self.seen.iter().flatten().find(|(seen, _)| *seen == key) {
             return Ok(*value);
         }
@@ -315,7 +315,7 @@ impl<K: Copy + PartialEq, V: Copy> Neighbour<K, V> {
 pub const MOST_HELD: u64 = 2 << 30;
 
 /// Refuses a recording that is too long to be held in memory at once.
-fn held_at_once(folder: &Path, events: u64, measures: u64, causes: u64) -> Result<(), Error> {
+fn held_at_once(folder: &Path, events: u64, measures: u64, causes: u64) -> Result {
     let sizes = [
         (events, size_of::<Event>()),
         (measures, size_of::<Measure>()),
@@ -358,7 +358,7 @@ struct Facts<'f> {
 impl Facts<'_> {
     /// Checks that they are those of the files that are there: one more or fewer would leave a file
     /// unchecked.
-    fn are_of(&self, files: &[&str]) -> Result<(), Error> {
+    fn are_of(&self, files: &[&str]) -> Result {
         let wrong = |message: String| Error::header(&self.header, message);
         if let Some(name) = self.of.keys().find(|name| !files.contains(&name.as_str())) {
             return Err(wrong(format!(
@@ -379,13 +379,13 @@ impl Facts<'_> {
     }
 
     /// Opens a file, if anything is said of it.
-    fn open_if_said<R: Row>(&self) -> Result<Option<TableReader<R>>, Error> {
+    fn open_if_said<R: Row>(&self) -> Result<Option<TableReader<R>>> {
         let is_said = self.of.contains_key(R::FILE);
         is_said.then(|| self.open()).transpose()
     }
 
     /// Checks a file against what is said of it, and opens it.
-    fn open<R: Row>(&self) -> Result<TableReader<R>, Error> {
+    fn open<R: Row>(&self) -> Result<TableReader<R>> {
         let (path, facts) = (&self.folder.join(R::FILE), self.of.get(R::FILE));
         if let Some(facts) = facts {
             check(path, facts)?;
@@ -404,7 +404,7 @@ impl Facts<'_> {
     }
 }
 
-fn check(path: &Path, facts: &FileFacts) -> Result<(), Error> {
+fn check(path: &Path, facts: &FileFacts) -> Result {
     let mut file = disk::open(path).map_err(Error::io(path, "read"))?;
     let mut crc = crc32fast::Hasher::new();
     let (mut bytes, mut buffer) = (0_u64, vec![0; 1 << 16]);

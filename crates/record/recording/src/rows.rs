@@ -12,7 +12,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 pub struct Series(pub(crate) u16);
 
 /// An interned point's name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct PointName(pub(crate) u16);
 
 impl Series {
@@ -41,7 +41,7 @@ pub struct SeriesNames {
 }
 
 /// One time-stamped event.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Event {
     /// Time in the unit of the header's time base.
     pub time: u64,
@@ -86,7 +86,7 @@ pub struct Measure {
 
 /// A part of a measured span, and what it was spent on. The parts of a span add up to it, tick for
 /// tick.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CauseRow {
     /// Variant, case and mode.
     pub series: Series,
@@ -133,7 +133,7 @@ impl CauseRow {
 }
 
 /// Kinds of rows, of which some are kept.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Default)]
 pub struct RowKinds {
     /// Time-stamped events.
     pub events: bool,

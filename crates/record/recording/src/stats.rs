@@ -2,7 +2,7 @@
 //! which IEEE 754 defines to the last bit, so a result is the same on every machine.
 
 /// The summary of a set of values.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Summary {
     /// The number of values.
     pub count: usize,

@@ -1,6 +1,6 @@
 //! Tables of columns that are known only at run time, as Parquet files: the points of a sweep.
 
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::header::FileFacts;
 use crate::writer::{Out, failed};
 use itertools::Itertools;
@@ -60,7 +60,7 @@ impl Values {
 ///
 /// # Errors
 /// The system refuses.
-pub fn write(path: &Path, columns: &[Column]) -> Result<FileFacts, Error> {
+pub fn write(path: &Path, columns: &[Column]) -> Result<FileFacts> {
     let rows = columns.first().map_or(0, |column| column.values.len());
     let out = Out::create(path)?;
     write_to(out, columns)
@@ -146,7 +146,7 @@ fn column_of<T: DataType, V>(
 ///
 /// # Errors
 /// The file is not there, is damaged, or has a column of another type.
-pub fn read(path: &Path) -> Result<Vec<Column>, Error> {
+pub fn read(path: &Path) -> Result<Vec<Column>> {
     let bad = |error: ParquetError| {
         let message = document::printable_lines(&error.to_string());
         Error::damaged(path, format!("not a whole Parquet file ({message})"))

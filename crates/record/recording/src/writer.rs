@@ -1,7 +1,7 @@
 //! Writing a recording: rows go to disk as they come, and the folder is there whole or not at all.
 
 use crate::columns::Row;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::folder::{HEADER_FILE, header_text, is_replaceable};
 use crate::header::{FileFacts, Header};
 use crate::parquet::{GROUP_ROWS, TableWriter};
@@ -18,7 +18,7 @@ impl Recording {
     ///
     /// # Errors
     /// As [`Recording::write`], for what is there.
-    pub fn check_target(folder: impl AsRef<Path>) -> Result<(), Error> {
+    pub fn check_target(folder: impl AsRef<Path>) -> Result {
         is_replaceable(folder.as_ref()).map(|_| ())
     }
 
@@ -28,7 +28,7 @@ impl Recording {
     /// # Errors
     /// Something that is no recording is in the way, or the system refuses. A failure leaves
     /// nothing behind.
-    pub fn write(&self, folder: impl AsRef<Path>) -> Result<(), Error> {
+    pub fn write(&self, folder: impl AsRef<Path>) -> Result {
         let mut writer = Writer::create(folder, &self.header)?;
         writer.write_whole(self)?;
         writer.finish(&self.header)
@@ -66,7 +66,7 @@ impl Writer {
     ///
     /// # Errors
     /// Something that is no recording is in the way, or the system refuses.
-    pub fn create(folder: impl AsRef<Path>, header: &Header) -> Result<Self, Error> {
+    pub fn create(folder: impl AsRef<Path>, header: &Header) -> Result<Self> {
         let folder = folder.as_ref();
         is_replaceable(folder)?;
         let partial = beside(folder, "partial")?;
@@ -87,20 +87,20 @@ impl Writer {
     ///
     /// # Errors
     /// The system refuses.
-    pub fn append(&mut self, part: &Recording) -> Result<(), Error> {
+    pub fn append(&mut self, part: &Recording) -> Result {
         self.rows.append(part);
         self.flush(GROUP_ROWS)
     }
 
     /// Writes what fills a row group of `least` rows.
-    fn flush(&mut self, least: usize) -> Result<(), Error> {
+    fn flush(&mut self, least: usize) -> Result {
         self.events.flush(&mut self.rows, least)?;
         self.measures.flush(&mut self.rows, least)?;
         self.causes.flush(&mut self.rows, least)
     }
 
     /// Writes all rows of a recording that has them in memory, without a copy.
-    fn write_whole(&mut self, whole: &Recording) -> Result<(), Error> {
+    fn write_whole(&mut self, whole: &Recording) -> Result {
         self.events.write(whole, whole.events().len())?;
         self.measures.write(whole, whole.measures().len())?;
         self.causes.write(whole, whole.causes().len())
@@ -110,7 +110,7 @@ impl Writer {
     ///
     /// # Errors
     /// The system refuses; then nothing is left behind, and an older recording is still there.
-    pub fn finish(mut self, header: &Header) -> Result<(), Error> {
+    pub fn finish(mut self, header: &Header) -> Result {
         self.flush(1)?;
         let Self {
             folder,
@@ -133,7 +133,7 @@ impl Writer {
 }
 
 /// Moves a whole folder to its place, over an older recording.
-fn move_there(partial: &Partial, folder: &Path) -> Result<(), Error> {
+fn move_there(partial: &Partial, folder: &Path) -> Result {
     // Once more: something may have come into the way while rows were written.
     if !is_replaceable(folder)? {
         return fs::rename(partial.path(), folder).map_err(Error::io(folder, "create"));
@@ -147,13 +147,13 @@ fn move_there(partial: &Partial, folder: &Path) -> Result<(), Error> {
 }
 
 /// A path beside the folder, of this process alone.
-fn beside(folder: &Path, what: &str) -> Result<Partial, Error> {
+fn beside(folder: &Path, what: &str) -> Result<Partial> {
     Partial::beside(folder, what).map_err(|why| Error::not_a_recording(folder, &why))
 }
 
 impl<R: Row> Open<R> {
     /// Starts the file in a folder, with the numbers of runs or without.
-    pub fn new(folder: &Path, header: &Header, numbered: bool) -> Result<Self, Error> {
+    pub fn new(folder: &Path, header: &Header, numbered: bool) -> Result<Self> {
         let path = folder.join(R::FILE);
         let out = ChecksumWriter::create(&path)?;
         let table =
@@ -167,7 +167,7 @@ impl<R: Row> Open<R> {
     }
 
     /// Writes the first rows of a recording, with their numbers where the file has them.
-    fn write(&mut self, rows: &Recording, count: usize) -> Result<(), Error> {
+    fn write(&mut self, rows: &Recording, count: usize) -> Result {
         let numbers = &self.numbers[..count.min(self.numbers.len())];
         self.table
             .write(rows, &R::of(rows)[..count], numbers)
@@ -176,7 +176,7 @@ impl<R: Row> Open<R> {
 
     /// Writes what fills a row group of `least` rows, at least 1, and takes it out of the
     /// recording; a group's size does not depend on how the rows were handed over.
-    pub fn flush(&mut self, rows: &mut Recording, least: usize) -> Result<(), Error> {
+    pub fn flush(&mut self, rows: &mut Recording, least: usize) -> Result {
         while R::of(rows).len() >= least {
             let count = R::of(rows).len().min(GROUP_ROWS);
             self.write(rows, count)?;
@@ -186,7 +186,7 @@ impl<R: Row> Open<R> {
         Ok(())
     }
 
-    pub fn finish(self) -> Result<(&'static str, FileFacts), Error> {
+    pub fn finish(self) -> Result<(&'static str, FileFacts)> {
         let (rows, out) = self
             .table
             .finish()
@@ -216,7 +216,7 @@ pub struct ChecksumWriter<W> {
 
 impl Out {
     /// A new file.
-    pub fn create(path: &Path) -> Result<Self, Error> {
+    pub fn create(path: &Path) -> Result<Self> {
         let file = File::create(path).map_err(Error::io(path, "create"))?;
         Ok(Self {
             out: BufWriter::new(file),
@@ -226,7 +226,7 @@ impl Out {
     }
 
     /// Closes the file; returns its rows and its checksum.
-    pub fn facts(mut self, path: &Path, rows: u64) -> Result<FileFacts, Error> {
+    pub fn facts(mut self, path: &Path, rows: u64) -> Result<FileFacts> {
         self.flush().map_err(Error::io(path, "write"))?;
         Ok(FileFacts {
             rows,

@@ -8,7 +8,7 @@ use serde::Deserialize;
 pub const CALLS: &str = "psci-calls-qemu";
 
 /// A measured figure.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CallFigure {
     /// Which call.
@@ -24,7 +24,7 @@ pub struct CallFigure {
 }
 
 /// Figures of other firmware, with how they were taken.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct CallReference {
     /// Conditions under which all of them were measured.
     pub conditions: String,
@@ -43,7 +43,7 @@ struct File {
 }
 
 /// A firmware that was measured.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Implementation {
     /// The name.

@@ -1,6 +1,6 @@
 //! Statements of published documents, each with the command that shows whether it holds.
 
-use document::{Error, Spanned};
+use document::{Result, Spanned};
 use experiment::Files;
 use serde::Deserialize;
 use serde_json::Value;
@@ -111,7 +111,7 @@ impl Claims {
     ///
     /// # Errors
     /// The folder cannot be read.
-    pub fn names(files: &dyn Files) -> Result<Vec<String>, Error> {
+    pub fn names(files: &dyn Files) -> Result<Vec<String>> {
         files.stems("")
     }
 
@@ -119,7 +119,7 @@ impl Claims {
     ///
     /// # Errors
     /// The file and the line that are wrong.
-    pub fn read(files: &dyn Files, name: &str) -> Result<Self, Error> {
+    pub fn read(files: &dyn Files, name: &str) -> Result<Self> {
         let document = files.document(&format!("{name}.toml"))?;
         let claims: Self = document.read()?;
         let unknown = claims

@@ -1,6 +1,6 @@
 //! The cost of clocks of the kernel, and the results of divisions of a time.
 
-use document::{Document, Error, Spanned};
+use document::{Document, Result, Spanned};
 use experiment::{Conditions, Files};
 use serde::Deserialize;
 
@@ -8,7 +8,7 @@ use serde::Deserialize;
 pub const CLOCKS: &str = "cpuidle-clock";
 
 /// A published statistic of a clock.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ClockFigure {
     /// Which clock.
@@ -22,7 +22,7 @@ pub struct ClockFigure {
 }
 
 /// The results of two divisions of a time.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DivisionFigure {
     /// The time in nanoseconds.
@@ -34,7 +34,7 @@ pub struct DivisionFigure {
 }
 
 /// Published costs of clocks, with how they were taken.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct ClockReference {
     /// The source.
     pub source: String,
@@ -62,14 +62,13 @@ impl ClockReference {
     ///
     /// # Errors
     /// The file and the line that are wrong.
-    pub fn read(files: &dyn Files) -> Result<Self, Error> {
+    pub fn read(files: &dyn Files) -> Result<Self> {
         let file: File = files.document(&format!("{CLOCKS}.toml"))?.read()?;
         let figures = files.document(&file.figures)?;
-        let checked = |row| checked(&figures, row);
         let clocks = figures
             .rows()?
             .into_iter()
-            .map(checked)
+            .map(|row| checked(&figures, row))
             .collect::<Result<_, _>>()?;
         let divisions = files
             .document(&file.divisions)?
@@ -119,7 +118,7 @@ impl ClockReference {
     }
 }
 
-fn checked(document: &Document, row: Spanned<ClockFigure>) -> Result<ClockFigure, Error> {
+fn checked(document: &Document, row: Spanned<ClockFigure>) -> Result<ClockFigure> {
     let figure = row.get_ref();
     if figure.unit != "ns" || !STATISTICS.contains(&figure.statistic.as_str()) {
         let message = format!("no statistic `{}` in `{}`", figure.statistic, figure.unit);

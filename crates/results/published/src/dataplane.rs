@@ -1,11 +1,11 @@
 //! The published clocks of a data plane's nodes, and the footprint of a frame.
 
-use document::{Error, Spanned};
+use document::Result;
 use experiment::Files;
 use serde::Deserialize;
 
 /// The clocks of a node.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NodeFigure {
     /// Name of the node in the document.
@@ -27,7 +27,7 @@ pub struct NodeFigure {
 }
 
 /// The footprint of a frame's packets in the caches, in KB of 1024 bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Copy, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FootprintFigure {
     /// Packets of the frame.
@@ -41,7 +41,7 @@ pub struct FootprintFigure {
 }
 
 /// Figures of a data plane on a platform.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone)]
 pub struct DataplaneReference<F> {
     /// The title.
     pub title: String,
@@ -71,12 +71,7 @@ pub const NODE_CLOCKS: &str = "dataplane-runtime";
 pub const FOOTPRINT: &str = "dataplane-footprint";
 
 impl<F: for<'de> Deserialize<'de>> DataplaneReference<F> {
-    fn read(
-        files: &dyn Files,
-        name: &str,
-        right: &str,
-        is_right: fn(&F) -> bool,
-    ) -> Result<Self, Error> {
+    fn read(files: &dyn Files, name: &str, right: &str, is_right: fn(&F) -> bool) -> Result<Self> {
         let Description {
             title,
             source,
@@ -84,17 +79,16 @@ impl<F: for<'de> Deserialize<'de>> DataplaneReference<F> {
             note,
         } = files.document(&format!("{name}.toml"))?.read()?;
         let document = files.document(&format!("{name}.csv"))?;
-        let checked = |row: Spanned<F>| {
-            if is_right(row.get_ref()) {
-                Ok(row.into_inner())
-            } else {
-                Err(document.wrong(row.span(), "no figure", right))
-            }
-        };
         let figures = document
             .rows()?
             .into_iter()
-            .map(checked)
+            .map(|row| {
+                if is_right(row.get_ref()) {
+                    Ok(row.into_inner())
+                } else {
+                    Err(document.wrong(row.span(), "no figure", right))
+                }
+            })
             .collect::<Result<_, _>>()?;
         Ok(Self {
             figures,
@@ -111,7 +105,7 @@ impl DataplaneReference<NodeFigure> {
     ///
     /// # Errors
     /// The first thing that is wrong, with its file and line.
-    pub fn read_nodes(files: &dyn Files) -> Result<Self, Error> {
+    pub fn read_nodes(files: &dyn Files) -> Result<Self> {
         Self::read(
             files,
             NODE_CLOCKS,
@@ -131,7 +125,7 @@ impl DataplaneReference<FootprintFigure> {
     ///
     /// # Errors
     /// The first thing that is wrong, with its file and line.
-    pub fn read_footprint(files: &dyn Files) -> Result<Self, Error> {
+    pub fn read_footprint(files: &dyn Files) -> Result<Self> {
         Self::read(
             files,
             FOOTPRINT,

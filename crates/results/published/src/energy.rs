@@ -8,7 +8,7 @@ use serde::Deserialize;
 pub const ENERGY: &str = "rcu-energy";
 
 /// A benchmark in a configuration, as published.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EnergyFigure {
     /// The benchmark.
@@ -27,7 +27,7 @@ pub struct EnergyFigure {
 }
 
 /// The published table.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct EnergyReference {
     /// The source.
     pub source: String,

@@ -117,14 +117,16 @@ impl PsciReference {
             })
             .collect_vec();
         let off = |pattern: Option<&str>| {
-            let off = |cell: &&Cell| {
-                Some(
-                    (says(pattern, (cell.cluster, cell.core))?.max(0.01) / cell.value_us)
-                        .ln()
-                        .abs(),
-                )
-            };
-            column.iter().map(off).sum::<Option<f64>>()
+            column
+                .iter()
+                .map(|cell| {
+                    Some(
+                        (says(pattern, (cell.cluster, cell.core))?.max(0.01) / cell.value_us)
+                            .ln()
+                            .abs(),
+                    )
+                })
+                .sum::<Option<f64>>()
         };
         let others = self
             .releases
@@ -139,23 +141,25 @@ impl PsciReference {
     }
 
     fn like_another_of_its_cluster(&self, cell: &Cell) -> Option<f64> {
-        let is_alike = |other: &&Cell| {
-            other.used_in_fit
-                && (
-                    &other.release,
-                    &other.case,
-                    &other.mode,
-                    &other.metric,
-                    other.cluster,
-                ) == (
-                    &cell.release,
-                    &cell.case,
-                    &cell.mode,
-                    &cell.metric,
-                    cell.cluster,
-                )
-        };
-        self.cells.iter().find(is_alike).map(|other| other.value_us)
+        self.cells
+            .iter()
+            .find(|other| {
+                other.used_in_fit
+                    && (
+                        &other.release,
+                        &other.case,
+                        &other.mode,
+                        &other.metric,
+                        other.cluster,
+                    ) == (
+                        &cell.release,
+                        &cell.case,
+                        &cell.mode,
+                        &cell.metric,
+                        cell.cluster,
+                    )
+            })
+            .map(|other| other.value_us)
     }
 
     fn guess_powerdown(&self, cell: &Cell, place: ClusterCore) -> Option<f64> {

@@ -24,7 +24,7 @@ pub use energy::{ENERGY, EnergyFigure, EnergyReference};
 pub use psci::{Cell, PsciReference};
 pub use strides::{STRIDES, StrideCell, StrideReference};
 
-use document::Error;
+use document::Result;
 use experiment::{Conditions, Files};
 
 /// The published figures that stand beside those of an experiment.
@@ -58,7 +58,7 @@ impl Published {
     ///
     /// # Errors
     /// The first thing that is wrong, with its file and line.
-    pub fn read(files: &dyn Files, experiment: &str) -> Result<Self, Error> {
+    pub fn read(files: &dyn Files, experiment: &str) -> Result<Self> {
         let mut all = Self {
             psci: PsciReference::all(files)?,
             ..Self::default()
@@ -115,8 +115,8 @@ impl Published {
 pub(crate) fn if_there<T>(
     files: &dyn Files,
     name: &str,
-    read: fn(&dyn Files) -> Result<T, Error>,
-) -> Result<Option<T>, Error> {
+    read: fn(&dyn Files) -> Result<T>,
+) -> Result<Option<T>> {
     let file = format!("{name}.toml");
     if files.list("")?.contains(&file) {
         read(files).map(Some)

@@ -1,6 +1,6 @@
 //! PSCI latencies.
 
-use document::{Error, Spanned};
+use document::{Result, Spanned};
 use experiment::{Conditions, Files, Folder};
 use itertools::Itertools;
 use serde::Deserialize;
@@ -166,7 +166,7 @@ impl PsciReference {
     ///
     /// # Errors
     /// The first thing that is wrong, with its file and line.
-    pub fn read(path: &Path) -> Result<Self, Error> {
+    pub fn read(path: &Path) -> Result<Self> {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         Self::read_from(
             &Folder(path.parent().unwrap_or(Path::new(".")).to_owned()),
@@ -178,7 +178,7 @@ impl PsciReference {
     ///
     /// # Errors
     /// The first thing that is wrong, with its file and line.
-    pub fn read_from(files: &dyn Files, name: &str) -> Result<Self, Error> {
+    pub fn read_from(files: &dyn Files, name: &str) -> Result<Self> {
         let file: File = files.document(name)?.read()?;
         let mut cells = cells(files, &file.figures)?;
         let orders = file.condition;
@@ -215,7 +215,7 @@ impl PsciReference {
     ///
     /// # Errors
     /// The first thing that is wrong, with its file and line.
-    pub fn all(files: &dyn Files) -> Result<Vec<Self>, Error> {
+    pub fn all(files: &dyn Files) -> Result<Vec<Self>> {
         files
             .list("")?
             .iter()
@@ -228,7 +228,7 @@ impl PsciReference {
     ///
     /// # Errors
     /// The first thing that is wrong, with its file and line.
-    pub fn for_platform(files: &dyn Files, platform: &str) -> Result<Option<Self>, Error> {
+    pub fn for_platform(files: &dyn Files, platform: &str) -> Result<Option<Self>> {
         Ok(Self::all(files)?
             .into_iter()
             .find(|reference| reference.platform == platform))
@@ -382,7 +382,7 @@ impl CpuPosition {
     }
 }
 
-fn cells(files: &dyn Files, name: &str) -> Result<Vec<Cell>, Error> {
+fn cells(files: &dyn Files, name: &str) -> Result<Vec<Cell>> {
     let document = files.document(name)?;
     let cell = |row: Spanned<Row>| {
         let place = row.span();

@@ -1,7 +1,7 @@
 //! The stride study of the data plane.
 
 use crate::if_there;
-use document::{Error, Spanned};
+use document::{Result, Spanned};
 use experiment::{Conditions, Files};
 use serde::Deserialize;
 
@@ -77,7 +77,7 @@ impl StrideReference {
     ///
     /// # Errors
     /// The first thing that is wrong, with its file and line.
-    pub fn read(files: &dyn Files) -> Result<Self, Error> {
+    pub fn read(files: &dyn Files) -> Result<Self> {
         let description: Description = files.document(&format!("{STRIDES}.toml"))?.read()?;
         let document = files.document(&format!("{STRIDES}.csv"))?;
         let cell = |row: Spanned<Row>| {
@@ -127,7 +127,7 @@ impl StrideReference {
     ///
     /// # Errors
     /// As [`StrideReference::read`].
-    pub fn for_platform(files: &dyn Files, platform: &str) -> Result<Option<Self>, Error> {
+    pub fn for_platform(files: &dyn Files, platform: &str) -> Result<Option<Self>> {
         Ok(
             if_there(files, STRIDES, Self::read)?
                 .filter(|reference| reference.platform == platform),

@@ -101,7 +101,7 @@ impl CpuCounts {
 }
 
 /// Counts of a task.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct TaskCounts {
     /// Time that it ran, in ps.
     pub ran: u64,

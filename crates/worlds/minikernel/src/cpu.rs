@@ -28,7 +28,7 @@ pub enum Do {
 }
 
 /// A stay in an idle state.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct Stay {
     pub(crate) state: usize,
     /// The owner of what the CPU needs in it.

@@ -266,12 +266,16 @@ impl Hardware {
             .map(|domain| domain.cpus.clone().collect())
             .collect();
         let milliwatts = |power: u32| power / self.milliwatt.max(1);
-        let point =
-            |point: &OperatingPoint| (point.clock, point.capacity, milliwatts(point.core_power));
         let points: Vec<Vec<_>> = self
             .domains
             .iter()
-            .map(|domain| domain.points.iter().map(point).collect())
+            .map(|domain| {
+                domain
+                    .points
+                    .iter()
+                    .map(|point| (point.clock, point.capacity, milliwatts(point.core_power)))
+                    .collect()
+            })
             .collect();
         let domains: Vec<_> = cpus
             .iter()

@@ -19,7 +19,7 @@ use std::cell::{Cell, RefCell};
 const BEGIN: Time = 20_000_000_000;
 
 /// Why a machine does not run.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum Error {
     /// Something in the workload or the settings makes no sense.
     #[error("{0}")]

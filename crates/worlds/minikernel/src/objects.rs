@@ -61,7 +61,7 @@ impl Semaphore {
     }
 }
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Barrier {
     parties: usize,
     waiters: Vec<TaskId>,

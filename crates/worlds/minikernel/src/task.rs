@@ -199,7 +199,7 @@ impl TaskSpec {
 }
 
 /// Interrupts of a device.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct DeviceSpec {
     /// Name of the device.
     pub name: String,
@@ -214,7 +214,7 @@ pub struct DeviceSpec {
 }
 
 /// Everything that is to run.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Workload {
     /// The tasks.
     pub tasks: Vec<TaskSpec>,
@@ -236,7 +236,7 @@ pub struct Workload {
 
 /// A group of tasks, which has one share of what it is in, however many tasks it has: a task group
 /// of Linux with its usual 1024 shares.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct GroupSpec {
     /// Name of the group.
     pub name: String,

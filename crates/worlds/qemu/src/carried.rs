@@ -1,7 +1,7 @@
 //! Images that a program carries, so that it needs no checkout: what `cargo xtask dist` builds has
 //! them, and a plain build has none.
 
-use crate::Error;
+use crate::{Error, Result};
 use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -39,7 +39,7 @@ pub fn cache() -> PathBuf {
 }
 
 /// A carried image as a file in the cache.
-pub fn file(name: &str) -> Result<PathBuf, Error> {
+pub fn file(name: &str) -> Result<PathBuf> {
     let bytes = CARRIED
         .iter()
         .find(|(known, _)| *known == name)
@@ -61,10 +61,7 @@ pub fn file(name: &str) -> Result<PathBuf, Error> {
 }
 
 /// Writes a file that is there whole or not at all, which another run may be reading.
-pub fn write_whole(
-    path: &Path,
-    fill: impl FnOnce(&mut File) -> Result<(), Error>,
-) -> Result<(), Error> {
+pub fn write_whole(path: &Path, fill: impl FnOnce(&mut File) -> Result) -> Result {
     let folder = path.parent().unwrap_or(Path::new("."));
     let mut whole = tempfile::NamedTempFile::new_in(folder).map_err(Error::file(folder))?;
     fill(whole.as_file_mut())?;

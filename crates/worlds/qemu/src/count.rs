@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 /// The passages that are counted, and the machine on which.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Passage {
     /// The address at which one begins.
     pub from: u64,

@@ -1,8 +1,8 @@
 //! Executions by instruction and by the calls that led to it, counted by a plugin that the emulator
 //! loads (`../tcg-plugin`), and what they are of: functions, and kinds of instructions.
 
-use crate::Error;
 use crate::opcodes::{Kind, kind};
+use crate::{Error, Result};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -20,7 +20,7 @@ impl Plugin {
     ///
     /// # Errors
     /// It cannot be written.
-    pub fn new() -> Result<Self, Error> {
+    pub fn new() -> Result<Self> {
         let folder = tempfile::tempdir().map_err(Error::file(&std::env::temp_dir()))?;
         let path = folder.path().join(NAME);
         std::fs::write(&path, PLUGIN).map_err(Error::file(&path))?;
@@ -35,7 +35,7 @@ impl Plugin {
     ///
     /// # Errors
     /// As [`Plugin::new`].
-    pub fn between(from: u64, to: &[u64], most: u64) -> Result<Self, Error> {
+    pub fn between(from: u64, to: &[u64], most: u64) -> Result<Self> {
         let to: String = to.iter().map(|to| format!(",to={to:x}")).collect();
         Ok(Self {
             between: format!(",from={from:x},most={most}{to}"),
@@ -67,7 +67,7 @@ impl Plugin {
     ///
     /// # Errors
     /// The emulator did not load the plugin, or that wrote something else.
-    pub fn read(&self) -> Result<Counts, Error> {
+    pub fn read(&self) -> Result<Counts> {
         let text = std::fs::read_to_string(self.out()).map_err(|error| Error::Plugin {
             cause: format!("it wrote nothing: {error}"),
         })?;
@@ -85,7 +85,7 @@ pub fn escaped(path: &Path) -> String {
 const NAME: &str = "libcounts.so";
 
 /// The counts of the plugin.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default)]
 pub struct Counts {
     /// The passages of each kind between marks, or each passage between addresses, in order.
     pub passages: Vec<Passages>,
@@ -94,7 +94,7 @@ pub struct Counts {
 }
 
 /// The passages of one kind: the calls of one function, say.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Passages {
     /// The number of passages.
     pub count: u64,
@@ -109,7 +109,7 @@ pub struct Passages {
 }
 
 /// An exception, with how often it was taken.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 struct Taken {
     /// The last instruction before it.
     after: u64,
@@ -118,7 +118,7 @@ struct Taken {
 }
 
 /// An instruction, with how often it was executed in a frame.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 struct ExecutionCount {
     frame: usize,
     address: u64,

@@ -1,8 +1,8 @@
 //! Packages of Debian for arm64, fetched with an apt configuration of their own: the machine's dpkg
 //! architectures stay as they are.
 
-use crate::Error;
 use crate::images::tail;
+use crate::{Error, Result};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -12,7 +12,7 @@ pub fn unpacked(cache: &Path) -> PathBuf {
     cache.join("unpacked")
 }
 
-pub fn create_folder(folder: &Path) -> Result<(), Error> {
+pub fn create_folder(folder: &Path) -> Result {
     std::fs::create_dir_all(folder).map_err(Error::file(folder))
 }
 
@@ -34,7 +34,7 @@ const KEY: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
 
 impl Packages {
     /// The folder of that name in `cache`, which is made if it is not there.
-    pub fn open(cache: &Path, name: &str) -> Result<Self, Error> {
+    pub fn open(cache: &Path, name: &str) -> Result<Self> {
         // apt is started in a folder of its own.
         let cache = std::path::absolute(cache).map_err(Error::file(cache))?;
         for folder in ["state/lists/partial", "apt/archives/partial", name] {
@@ -49,7 +49,7 @@ impl Packages {
 
     /// The folder `kernels` in `cache`, for packages of several suites of Debian. They come from
     /// where the machine takes Debian's packages.
-    pub fn of_suites(cache: &Path) -> Result<Self, Error> {
+    pub fn of_suites(cache: &Path) -> Result<Self> {
         let own = Self::open(&cache.join("kernels"), "packages")?;
         let place = std::fs::read_to_string(DEBIAN_SOURCES)
             .map_err(Error::file(Path::new(DEBIAN_SOURCES)))?
@@ -76,7 +76,7 @@ impl Packages {
     }
 
     /// The names of all packages that start so.
-    pub fn names(&self, prefix: &str) -> Result<Vec<String>, Error> {
+    pub fn names(&self, prefix: &str) -> Result<Vec<String>> {
         Ok(self
             .apt("apt-cache", &format!("pkgnames {prefix}"))?
             .lines()
@@ -85,17 +85,17 @@ impl Packages {
     }
 
     /// The package whose file name starts so; the last one if there are several.
-    pub fn find(&self, prefix: &str) -> Result<Option<PathBuf>, Error> {
+    pub fn find(&self, prefix: &str) -> Result<Option<PathBuf>> {
         find(&self.folder, prefix)
     }
 
     /// Learns what Debian has today.
-    pub fn update(&self) -> Result<(), Error> {
+    pub fn update(&self) -> Result {
         self.apt("apt-get", "update -q").map(drop)
     }
 
     /// The packages that these need, one level deep.
-    pub fn depends(&self, names: &str) -> Result<Vec<String>, Error> {
+    pub fn depends(&self, names: &str) -> Result<Vec<String>> {
         Ok(self.apt(
             "apt-cache",
             &format!(
@@ -109,7 +109,7 @@ impl Packages {
 
     /// A package and all libraries that it needs, in the order of their names. What else it needs
     /// is left out: interpreters, and what sets a system up.
-    pub fn with_libraries(&self, name: &str) -> Result<Vec<String>, Error> {
+    pub fn with_libraries(&self, name: &str) -> Result<Vec<String>> {
         let mut new = vec![name.to_owned()];
         let mut all = BTreeSet::from_iter(new.clone());
         while !new.is_empty() {
@@ -123,13 +123,13 @@ impl Packages {
     }
 
     /// Downloads packages, whose names are parted by blanks.
-    pub fn download(&self, names: &str) -> Result<(), Error> {
+    pub fn download(&self, names: &str) -> Result {
         self.apt("apt-get", &format!("download -q {names}"))
             .map(drop)
     }
 
     /// What a program of apt says, which is called with the words of a line.
-    fn apt(&self, program: &'static str, line: &str) -> Result<String, Error> {
+    fn apt(&self, program: &'static str, line: &str) -> Result<String> {
         let folder = |name: &str| self.cache.join(name).display().to_string();
         let mut command = Command::new(program);
         command.current_dir(&self.folder).env("LC_ALL", "C");
@@ -161,7 +161,7 @@ impl Packages {
 }
 
 /// The file in `folder` whose name starts so; the last one if there are several.
-pub fn find(folder: &Path, prefix: &str) -> Result<Option<PathBuf>, Error> {
+pub fn find(folder: &Path, prefix: &str) -> Result<Option<PathBuf>> {
     let entries = std::fs::read_dir(folder).map_err(Error::file(folder))?;
     let mut found: Vec<_> = entries
         .filter_map(|entry| Some(entry.ok()?.path()))
@@ -175,7 +175,7 @@ pub fn find(folder: &Path, prefix: &str) -> Result<Option<PathBuf>, Error> {
 }
 
 /// Unpacks a package into a folder.
-pub fn unpack(package: &Path, folder: &Path) -> Result<(), Error> {
+pub fn unpack(package: &Path, folder: &Path) -> Result {
     let mut command = Command::new("dpkg-deb");
     command.arg("-x").arg(package).arg(folder);
     let what = package.display().to_string();
@@ -187,7 +187,7 @@ fn said(
     command: &mut Command,
     (program, package): (&'static str, &'static str),
     what: &str,
-) -> Result<String, Error> {
+) -> Result<String> {
     let output = command.output().map_err(Error::missing(program, package))?;
     if output.status.success() {
         Ok(String::from_utf8_lossy(&output.stdout).into_owned())

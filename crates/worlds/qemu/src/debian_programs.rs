@@ -1,8 +1,8 @@
 //! Programs of Debian for the guest, each with the libraries that it needs.
 
-use crate::Error;
 use crate::debian::{self, Packages, create_folder};
 use crate::initramfs::Entry;
+use crate::{Error, Result};
 use elf::ElfBytes;
 use elf::abi::DT_NEEDED;
 use elf::endian::AnyEndian;
@@ -41,7 +41,7 @@ pub const FIO: Program = Program {
 const LIST: &str = "fetched";
 
 /// Version of the package, and the files: the program, and the libraries that it loads.
-pub fn files(wanted: &Program, cache: &Path) -> Result<(Option<String>, Vec<Entry>), Error> {
+pub fn files(wanted: &Program, cache: &Path) -> Result<(Option<String>, Vec<Entry>)> {
     let root = cache.join(wanted.name).join("unpacked");
     let version = fetch(wanted, cache, &root)?;
     let mut entries: Vec<Entry> = ["lib", "modules", "tmp", "usr", "usr/share"]
@@ -64,7 +64,7 @@ pub fn files(wanted: &Program, cache: &Path) -> Result<(Option<String>, Vec<Entr
 }
 
 /// Fetches and unpacks what is not there yet.
-fn fetch(wanted: &Program, cache: &Path, root: &Path) -> Result<Option<String>, Error> {
+fn fetch(wanted: &Program, cache: &Path, root: &Path) -> Result<Option<String>> {
     let packages = Packages::open(cache, wanted.name)?;
     let list = packages.folder.join(LIST);
     if !list.exists() {
@@ -85,7 +85,7 @@ fn fetch(wanted: &Program, cache: &Path, root: &Path) -> Result<Option<String>, 
 }
 
 /// The libraries that a program or library names.
-fn needed(path: &Path) -> Result<Vec<String>, Error> {
+fn needed(path: &Path) -> Result<Vec<String>> {
     let bytes = std::fs::read(path).map_err(Error::file(path))?;
     let wrong = |error: elf::ParseError| Error::Image {
         path: path.to_owned(),
@@ -106,7 +106,7 @@ fn needed(path: &Path) -> Result<Vec<String>, Error> {
 }
 
 /// A library, in the usual folders or in a folder of its package's own within them.
-fn library(root: &Path, name: &str) -> Result<PathBuf, Error> {
+fn library(root: &Path, name: &str) -> Result<PathBuf> {
     let usual =
         ["lib/aarch64-linux-gnu", "usr/lib/aarch64-linux-gnu"].map(|folder| root.join(folder));
     let inner = usual

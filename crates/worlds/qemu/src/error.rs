@@ -3,6 +3,9 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+/// What a guest gives, or why it does not.
+pub type Result<T = (), E = Error> = std::result::Result<T, E>;
+
 /// Why a guest did not run to its end.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {

@@ -1,7 +1,7 @@
 //! A running guest: its console line by line, with a watchdog.
 
 use crate::counts::escaped;
-use crate::{Error, Machine, Plugin};
+use crate::{Error, Machine, Plugin, Result};
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -52,7 +52,7 @@ impl Guest {
         plugin: Option<&Plugin>,
         silence: Duration,
         limit: Duration,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self> {
         let files = tempfile::tempdir().map_err(Error::file(&std::env::temp_dir()))?;
         let mut command = Command::new(PROGRAM);
         command.args(machine.arguments()).arg("-bios").arg(firmware);
@@ -85,7 +85,7 @@ impl Guest {
         arguments: &[String],
         plugin: &Plugin,
         limit: Duration,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self> {
         let files = tempfile::tempdir().map_err(Error::file(&std::env::temp_dir()))?;
         let mut command = Command::new(PROGRAM);
         command
@@ -99,7 +99,7 @@ impl Guest {
         files: tempfile::TempDir,
         silence: Duration,
         limit: Duration,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self> {
         command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -142,7 +142,7 @@ impl Guest {
     ///
     /// # Errors
     /// [`Error::Hung`].
-    pub fn line(&mut self) -> Result<Option<String>, Error> {
+    pub fn line(&mut self) -> Result<Option<String>> {
         let left = self.limit.saturating_sub(self.started.elapsed());
         match self.lines.recv_timeout(self.silence.min(left)) {
             Ok(line) => {
@@ -211,7 +211,7 @@ impl Guest {
     ///
     /// # Errors
     /// It does.
-    pub(crate) fn check_line(&mut self, line: String) -> Result<(), Error> {
+    pub(crate) fn check_line(&mut self, line: String) -> Result {
         if !line.contains("stopwatt: EL3") && !line.contains("Kernel panic") {
             return Ok(());
         }
@@ -223,7 +223,7 @@ impl Guest {
     ///
     /// # Errors
     /// The emulator is gone.
-    pub fn type_line(&mut self, text: &str) -> Result<(), Error> {
+    pub fn type_line(&mut self, text: &str) -> Result {
         let written = self
             .input
             .as_mut()

@@ -1,8 +1,8 @@
 //! The firmware's images: built of a checkout, or carried by the program.
 
-use crate::Error;
 use crate::carried;
 use crate::target::TARGET;
+use crate::{Error, Result};
 use elf::ElfBytes;
 use elf::abi::PT_LOAD;
 use elf::endian::AnyEndian;
@@ -37,7 +37,7 @@ impl Images {
     /// # Errors
     /// There is no firmware in `tree`, or it does not build; there is no checkout, and the program
     /// carries none.
-    pub fn find(tree: Option<&Path>, build: Build) -> Result<Self, Error> {
+    pub fn find(tree: Option<&Path>, build: Build) -> Result<Self> {
         // A folder of its own for each build: neither undoes the other.
         let (carried, folder, features): (_, _, &[&str]) = match build {
             Build::Instrumented => ("el3", FOLDER, &[]),
@@ -57,7 +57,7 @@ impl Images {
     ///
     /// # Errors
     /// There is no checkout, and this program carries none.
-    pub fn can_be_had(tree: Option<&Path>) -> Result<(), Error> {
+    pub fn can_be_had(tree: Option<&Path>) -> Result {
         if tree.is_some() || carried::are_there() {
             Ok(())
         } else {
@@ -87,7 +87,7 @@ impl Images {
     ///
     /// # Errors
     /// As [`Images::find`].
-    pub fn find_payload(tree: Option<&Path>) -> Result<PathBuf, Error> {
+    pub fn find_payload(tree: Option<&Path>) -> Result<PathBuf> {
         image(tree, PAYLOAD, FOLDER, PAYLOAD, &[])
     }
 }
@@ -106,7 +106,7 @@ fn image(
     folder: &str,
     package: &str,
     features: &[&str],
-) -> Result<PathBuf, Error> {
+) -> Result<PathBuf> {
     let Some(root) = tree else {
         Images::can_be_had(None)?;
         return flatten(&carried::file(carried)?);
@@ -120,7 +120,7 @@ fn image(
     flatten(&folder.join(TARGET).join("release").join(package))
 }
 
-fn cargo(workspace: &Path, folder: &Path, package: &str, features: &[&str]) -> Result<(), Error> {
+fn cargo(workspace: &Path, folder: &Path, package: &str, features: &[&str]) -> Result {
     let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(&program);
     command.current_dir(workspace).args([
@@ -162,7 +162,7 @@ pub fn tail(bytes: &[u8]) -> String {
 }
 
 /// Lays the loaded segments of an ELF file out as they lie in memory, beside the file.
-fn flatten(path: &Path) -> Result<PathBuf, Error> {
+fn flatten(path: &Path) -> Result<PathBuf> {
     let data = std::fs::read(path).map_err(Error::file(path))?;
     let wrong = |cause: String| Error::Image {
         path: path.to_owned(),

@@ -1,7 +1,7 @@
 //! The files that a kernel finds when it starts, as an archive.
 
-use crate::Error;
 use crate::carried::write_whole;
+use crate::{Error, Result};
 use std::io::Write;
 use std::path::Path;
 
@@ -32,7 +32,7 @@ impl Entry {
     }
 
     /// A copy of a file that may be executed.
-    pub fn copy(name: &str, from: &Path) -> Result<Self, Error> {
+    pub fn copy(name: &str, from: &Path) -> Result<Self> {
         let contents = std::fs::read(from).map_err(Error::file(from))?;
         Ok(Self::new(name, PROGRAM, contents))
     }
@@ -47,7 +47,7 @@ impl Entry {
 
 /// The files that every guest has: busybox under the names of `programs`, a console, and the first
 /// process.
-pub fn basic(programs: &str, busybox: &Path, init: &str) -> Result<Vec<Entry>, Error> {
+pub fn basic(programs: &str, busybox: &Path, init: &str) -> Result<Vec<Entry>> {
     let mut entries: Vec<Entry> = ["bin", "dev", "proc", "sys"]
         .into_iter()
         .map(Entry::folder)
@@ -65,7 +65,7 @@ pub fn basic(programs: &str, busybox: &Path, init: &str) -> Result<Vec<Entry>, E
 }
 
 /// Writes the archive, whole or not at all: another run may be reading it.
-pub fn write(output: &Path, entries: &[Entry]) -> Result<(), Error> {
+pub fn write(output: &Path, entries: &[Entry]) -> Result {
     write_whole(output, |file| {
         let mut archive = flate2::write::GzEncoder::new(file, flate2::Compression::fast());
         for (number, entry) in (1..).zip(entries) {

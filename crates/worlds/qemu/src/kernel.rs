@@ -1,8 +1,8 @@
 //! Linux kernels other than that of the machine's suite.
 
-use crate::Error;
 use crate::carried::write_whole;
 use crate::debian::{self, Packages};
+use crate::{Error, Result};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -49,7 +49,7 @@ impl Kernel {
     ///
     /// # Errors
     /// None of Debian's kernels has the version, or it cannot be fetched.
-    pub fn fetch(&self, cache: &Path) -> Result<(PathBuf, String), Error> {
+    pub fn fetch(&self, cache: &Path) -> Result<(PathBuf, String)> {
         let version = match self {
             Self::File(path) => return Ok((path.clone(), path.display().to_string())),
             Self::Version(version) => version,
@@ -143,7 +143,7 @@ fn versions(names: &[String]) -> Vec<String> {
 }
 
 /// The names of the images that were fetched before.
-fn images(folder: &Path) -> Result<Vec<String>, Error> {
+fn images(folder: &Path) -> Result<Vec<String>> {
     Ok(std::fs::read_dir(folder)
         .map_err(Error::file(folder))?
         .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
@@ -152,7 +152,7 @@ fn images(folder: &Path) -> Result<Vec<String>, Error> {
 }
 
 /// Writes the kernel's image of a package, whole or not at all.
-fn unpack_image(package: &Path, image: &Path) -> Result<(), Error> {
+fn unpack_image(package: &Path, image: &Path) -> Result {
     write_whole(image, |file| {
         let output = file.try_clone().map_err(Error::file(image))?;
         let mut archive = Command::new("dpkg-deb")

@@ -30,7 +30,7 @@ mod symbols;
 mod target;
 
 pub use counts::{Counts, Function, Passages, Plugin};
-pub use error::Error;
+pub use error::{Error, Result};
 pub use guest::{Guest, Load};
 pub use images::{Build, Images};
 pub use machine::{Gic, Machine};

@@ -3,7 +3,7 @@
 use crate::debian::{self, Packages, create_folder, unpacked};
 use crate::debian_programs::{self, Program};
 use crate::initramfs::{self, Entry};
-use crate::{Error, Guest, Images, Load, Machine};
+use crate::{Error, Guest, Images, Load, Machine, Result};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -36,7 +36,7 @@ pub struct Linux {
 ///
 /// # Errors
 /// apt-get is missing or cannot fetch.
-pub fn fetch(cache: &Path) -> Result<Linux, Error> {
+pub fn fetch(cache: &Path) -> Result<Linux> {
     fetch_with(None, cache)
 }
 
@@ -44,11 +44,11 @@ pub fn fetch(cache: &Path) -> Result<Linux, Error> {
 ///
 /// # Errors
 /// As [`fetch`]; a package has no such program, or a library of it is not there.
-pub fn fetch_for(workload: Workload, cache: &Path) -> Result<Linux, Error> {
+pub fn fetch_for(workload: Workload, cache: &Path) -> Result<Linux> {
     fetch_with(workload.program(), cache)
 }
 
-fn fetch_with(program: Option<&Program>, cache: &Path) -> Result<Linux, Error> {
+fn fetch_with(program: Option<&Program>, cache: &Path) -> Result<Linux> {
     let name = program.map_or("initramfs", |program| program.name);
     let (mut linux, mut files) = parts(cache, cache.join(format!("initramfs/{name}.gz")))?;
     if let Some(program) = program {
@@ -61,7 +61,7 @@ fn fetch_with(program: Option<&Program>, cache: &Path) -> Result<Linux, Error> {
 }
 
 /// The kernel, and the files that every initramfs has.
-fn parts(cache: &Path, initramfs: PathBuf) -> Result<(Linux, Vec<Entry>), Error> {
+fn parts(cache: &Path, initramfs: PathBuf) -> Result<(Linux, Vec<Entry>)> {
     let packages = Packages::open(cache, "packages")?;
     create_folder(&cache.join("initramfs"))?;
     if packages.find("busybox-static_")?.is_none() {
@@ -103,7 +103,7 @@ fn parts(cache: &Path, initramfs: PathBuf) -> Result<(Linux, Vec<Entry>), Error>
 }
 
 /// The options of a Linux guest.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Options {
     /// The number of times that each CPU is taken off and on.
     pub cycles: u32,
@@ -119,7 +119,7 @@ pub struct Options {
 }
 
 /// The guest's work while it is traced.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Workload {
     /// Periodic tasks, tasks that wake each other through pipes, and bursts.
     Mixed,
@@ -163,7 +163,7 @@ impl Workload {
 
 /// A trace that holds all that a replay of idle states needs: events of idle states, timers, ticks,
 /// interrupts and the scheduler.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Tracing {
     /// The guest's work meanwhile.
     pub workload: Workload,
@@ -174,7 +174,7 @@ pub struct Tracing {
 }
 
 /// The number of times that a CPU entered an idle state.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Usage {
     /// The CPU.
     pub cpu: u16,
@@ -190,7 +190,7 @@ pub struct Usage {
 }
 
 /// The number of times that a power domain took a state of its own, by the kernel's coordination.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct DomainUsage {
     /// Node of the device tree that has the number.
     pub domain: String,
@@ -201,7 +201,7 @@ pub struct DomainUsage {
 }
 
 /// The counts that Linux saw.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct Report {
     /// `uname -r`.
     pub release: String,
@@ -291,7 +291,7 @@ pub fn run(
     machine: &Machine,
     options: &Options,
     mut progress: impl FnMut(&str),
-) -> Result<Report, Error> {
+) -> Result<Report> {
     let mut firmware_options = String::new();
     if options.os_initiated {
         firmware_options.push_str("suspend-mode=os-initiated\npower-state=extended\n");
@@ -353,7 +353,7 @@ struct Transcript<'o> {
 
 impl Transcript<'_> {
     /// A line that does not speak to us: one of a section, or a message.
-    fn other_line(&mut self, guest: &mut Guest, line: String) -> Result<(), Error> {
+    fn other_line(&mut self, guest: &mut Guest, line: String) -> Result {
         match self.section {
             Some("trace") => self
                 .report
@@ -368,12 +368,7 @@ impl Transcript<'_> {
     }
 
     /// A line of the guest's first process, by its first word.
-    fn word(
-        &mut self,
-        guest: &mut Guest,
-        line: &str,
-        progress: &mut impl FnMut(&str),
-    ) -> Result<(), Error> {
+    fn word(&mut self, guest: &mut Guest, line: &str, progress: &mut impl FnMut(&str)) -> Result {
         let report = &mut self.report;
         let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
         let words: Vec<&str> = rest.split(' ').collect();
@@ -461,7 +456,7 @@ pub(crate) fn boot(
     bootargs: &str,
     firmware_options: &str,
     work: u64,
-) -> Result<Guest, Error> {
+) -> Result<Guest> {
     let length = std::fs::metadata(&linux.initramfs)
         .map_err(Error::file(&linux.initramfs))?
         .len();

@@ -1,6 +1,6 @@
 //! Runs the normal-world payload and reads what it prints.
 
-use crate::{Error, Guest, Images, Load, Machine, Passages, Plugin};
+use crate::{Error, Guest, Images, Load, Machine, Passages, Plugin, Result};
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
@@ -21,7 +21,7 @@ pub enum Run {
 }
 
 /// Options of a payload's run.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Options {
     /// The subject.
     pub run: Run,
@@ -62,7 +62,7 @@ impl Options {
 }
 
 /// The stamps of one CPU in one iteration of a case, in counter ticks, by PMF id.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Stamps {
     /// The case's name.
     pub case: String,
@@ -79,7 +79,7 @@ pub struct Stamps {
 }
 
 /// The calls of one kind.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Calls {
     /// Which call.
     pub name: String,
@@ -92,7 +92,7 @@ pub struct Calls {
 }
 
 /// The output of a payload.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct Report {
     /// Every line, in order.
     pub lines: Vec<String>,
@@ -161,7 +161,7 @@ impl Boot {
 ///
 /// # Errors
 /// The guest hangs, or says that something failed.
-pub fn run(images: &Images, machine: &Machine, options: &Options) -> Result<Report, Error> {
+pub fn run(images: &Images, machine: &Machine, options: &Options) -> Result<Report> {
     run_on(&Boot::ours(images, options), machine, options)
 }
 
@@ -169,7 +169,7 @@ pub fn run(images: &Images, machine: &Machine, options: &Options) -> Result<Repo
 ///
 /// # Errors
 /// The guest hangs, or says that something failed.
-pub fn run_on(boot: &Boot, machine: &Machine, options: &Options) -> Result<Report, Error> {
+pub fn run_on(boot: &Boot, machine: &Machine, options: &Options) -> Result<Report> {
     const SILENCE: Duration = Duration::from_secs(60);
     let run = match options.run {
         Run::Calls => "calls",
@@ -236,7 +236,7 @@ pub fn run_on(boot: &Boot, machine: &Machine, options: &Options) -> Result<Repor
 }
 
 /// Reads the console of a guest until it is done.
-fn listen(guest: &mut Guest, report: &mut Report) -> Result<(), Error> {
+fn listen(guest: &mut Guest, report: &mut Report) -> Result {
     while let Some(line) = guest.line()? {
         if line == "@done" {
             report.lines.push(line);

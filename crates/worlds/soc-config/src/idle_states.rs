@@ -1,6 +1,6 @@
 //! Idle states of a platform and what they cost: a file of `platforms/idle`.
 
-use document::{Document, Error};
+use document::{Document, Result};
 use idle::{DomainState, State, States};
 use serde::Deserialize;
 use serde::de::{Deserializer, Error as _};
@@ -261,7 +261,7 @@ impl IdlePlatform {
     ///
     /// # Errors
     /// The file, the line, what is wrong and what would be right.
-    pub fn read(document: &Document) -> Result<Self, Error> {
+    pub fn read(document: &Document) -> Result<Self> {
         let read: FileRead = document.read_without(&OF_MACHINE)?;
         if read.domain.is_empty() {
             return Err(
@@ -378,11 +378,7 @@ impl IdlePlatform {
 
 impl PowerDomain {
     /// Reads one of a platform that has these CPUs.
-    fn read(
-        document: &Document,
-        read: Spanned<PowerDomainRead>,
-        known: &[u16],
-    ) -> Result<Self, Error> {
+    fn read(document: &Document, read: Spanned<PowerDomainRead>, known: &[u16]) -> Result<Self> {
         let place = read.span();
         let PowerDomainRead {
             name, cpus, state, ..
@@ -472,7 +468,7 @@ impl StateRead {
 }
 
 impl IdleDomain {
-    fn read(document: &Document, read: Spanned<DomainRead>) -> Result<Self, Error> {
+    fn read(document: &Document, read: Spanned<DomainRead>) -> Result<Self> {
         let domain_place = read.span();
         let read = read.into_inner();
         let mut table = Vec::new();

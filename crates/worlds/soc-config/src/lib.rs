@@ -24,7 +24,7 @@ pub use platform::{
 };
 pub use release::{Levels, Release, ScpProtocol};
 
-use document::{Document, Error};
+use document::{Document, Error, Result};
 
 /// A whole machine: what the simulation is built from.
 #[derive(Clone, Debug, PartialEq)]
@@ -111,7 +111,7 @@ impl Sources {
     /// The key or the value cannot be placed, or the key describes and decides nothing. Whether a
     /// key is known is said by [`Sources::machine`]. Another clock of a core gives its code
     /// with caches on and its flushes other times.
-    pub fn set(&mut self, key: &str, value: &str) -> Result<(), Error> {
+    pub fn set(&mut self, key: &str, value: &str) -> Result {
         let first = key.split('.').next().unwrap_or_default();
         if let Some((why, help)) = describes(key) {
             return Err(Error::new(
@@ -137,7 +137,7 @@ impl Sources {
         }
     }
 
-    fn set_clock(&mut self, core: &str, key: &str, value: &str) -> Result<(), Error> {
+    fn set_clock(&mut self, core: &str, key: &str, value: &str) -> Result {
         let before = Platform::read(&self.platform)?;
         let mut costs = Costs::read(&self.costs, &before)?;
         set::set(&mut self.platform, key, value)?;
@@ -157,7 +157,7 @@ impl Sources {
     ///
     /// # Errors
     /// The first thing that is wrong, with its file and line.
-    pub fn machine(&self) -> Result<Machine, Error> {
+    pub fn machine(&self) -> Result<Machine> {
         let platform = Platform::read(&self.platform)?;
         let release = Release::read(&self.release, &platform)?;
         let costs = Costs::read(&self.costs, &platform)?;
@@ -190,7 +190,7 @@ impl Sources {
     }
 
     /// Software flushes the caches: a cost left out would make that free.
-    fn check_flush_costs(&self, platform: &Platform) -> Result<(), Error> {
+    fn check_flush_costs(&self, platform: &Platform) -> Result {
         let costs: toml::Table = self.costs.read_measured()?;
         let of_core = |core: &str| costs.get("cores")?.get(core)?.as_table();
         for core in platform.topology.cpus.iter().map(|cpu| &cpu.core_type) {

@@ -2,7 +2,7 @@
 
 use super::set;
 use crate::quantity::{Bytes, Duration, Frequency};
-use document::{Document, Error};
+use document::{Document, Error, Result};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use toml::Spanned;
@@ -319,7 +319,7 @@ impl Platform {
     ///
     /// # Errors
     /// The first thing that is wrong, with its line and what would be right.
-    pub fn read(document: &Document) -> Result<Self, Error> {
+    pub fn read(document: &Document) -> Result<Self> {
         let file: File = document.read_without(&OF_IDLE_STATES)?;
         file.check(document)?;
         let (line, width) = (
@@ -368,7 +368,7 @@ impl Platform {
 
 impl File {
     /// Checks each value by itself, and the caches against each other.
-    fn check(&self, document: &Document) -> Result<(), Error> {
+    fn check(&self, document: &Document) -> Result {
         let line = *self.caches.line.get_ref();
         if !line.0.is_power_of_two() || line.0 < 16 {
             return Err(document.wrong(
@@ -485,12 +485,7 @@ const MOST_SHARED: u64 = 1 << 30;
 
 /// Refuses a cache of a size that was never built: its lines are counted in 32 bits, and flushing
 /// it would outlast any run.
-fn cache_size(
-    document: &Document,
-    size: &Spanned<Bytes>,
-    what: &str,
-    most: u64,
-) -> Result<(), Error> {
+fn cache_size(document: &Document, size: &Spanned<Bytes>, what: &str, most: u64) -> Result {
     if size.get_ref().0 <= most {
         Ok(())
     } else {
@@ -507,7 +502,7 @@ fn known_core(
     document: &Document,
     core: &Spanned<String>,
     cores: &BTreeMap<String, CoreType>,
-) -> Result<(), Error> {
+) -> Result {
     if cores.contains_key(core.get_ref()) {
         return Ok(());
     }
@@ -536,7 +531,7 @@ fn topology(
     document: &Document,
     file: &FileTopology,
     cores: &BTreeMap<String, CoreType>,
-) -> Result<Topology, Error> {
+) -> Result<Topology> {
     let entries = file.domain.get_ref();
     let tree = Tree::read(document, file)?;
     let (mut domains, mut cpus) = (Vec::new(), Vec::<WorldCpu>::new());
@@ -613,7 +608,7 @@ struct Tree {
 
 impl Tree {
     /// Reads the parents, and checks that they make one tree of no more levels than PSCI has.
-    fn read(document: &Document, file: &FileTopology) -> Result<Self, Error> {
+    fn read(document: &Document, file: &FileTopology) -> Result<Self> {
         let entries = file.domain.get_ref();
         let wrong = |index: usize, message: String, help: &str| {
             Err(document.wrong(entries[index].span(), message, help))
@@ -674,10 +669,7 @@ impl Tree {
 }
 
 /// Positions of the domains' parents, by their names, which differ.
-fn parents(
-    document: &Document,
-    entries: &[Spanned<FileDomain>],
-) -> Result<Vec<Option<usize>>, Error> {
+fn parents(document: &Document, entries: &[Spanned<FileDomain>]) -> Result<Vec<Option<usize>>> {
     let position = |name: &str| {
         entries
             .iter()
@@ -719,7 +711,7 @@ const MOST: u32 = 1_000_000;
 fn operating_points(
     document: &Document,
     entry: &Spanned<FileDomain>,
-) -> Result<Vec<OperatingPoint>, Error> {
+) -> Result<Vec<OperatingPoint>> {
     let domain = entry.get_ref();
     let wrong = |message: String, help: &str| Err(document.wrong(entry.span(), message, help));
     let points: Vec<_> = domain
@@ -774,7 +766,7 @@ fn idle_states(
     document: &Document,
     entries: &[Spanned<FileState>],
     top_level: u8,
-) -> Result<Vec<IdleState>, Error> {
+) -> Result<Vec<IdleState>> {
     let mut states: Vec<IdleState> = Vec::new();
     for entry in entries {
         let file = entry.get_ref();
@@ -863,7 +855,7 @@ fn cluster_table(label: usize, like: &FileDomain, core: String, count: u16) -> t
 }
 
 /// Replaces the clusters of a platform by a shape given on the command line.
-pub fn set_clusters(document: &mut Document, shape: &str) -> Result<(), Error> {
+pub fn set_clusters(document: &mut Document, shape: &str) -> Result {
     let platform = Platform::read(document)?;
     let file: File = document.read_without(&OF_IDLE_STATES)?;
     let (clusters, parents): (Vec<_>, Vec<_>) = file

@@ -1,6 +1,6 @@
 //! One key of a document overridden.
 
-use document::{Document, Error};
+use document::{Document, Error, Result};
 
 /// Parts of a key at most. Platforms have keys of four.
 const MOST_PARTS: usize = 16;
@@ -10,7 +10,7 @@ const MOST_PARTS: usize = 16;
 ///
 /// # Errors
 /// The text is not TOML, or a part of the key is no table.
-pub fn set(document: &mut Document, key: &str, value: &str) -> Result<(), Error> {
+pub fn set(document: &mut Document, key: &str, value: &str) -> Result {
     let mut editable = editable(document)?;
     let value = match value.parse::<toml_edit::Value>() {
         Ok(value) => value,
@@ -68,7 +68,7 @@ pub fn set(document: &mut Document, key: &str, value: &str) -> Result<(), Error>
 }
 
 /// The text of a document in a form that keeps comments and order.
-pub fn editable(document: &Document) -> Result<toml_edit::DocumentMut, Error> {
+pub fn editable(document: &Document) -> Result<toml_edit::DocumentMut> {
     document
         .text()
         .parse::<toml_edit::DocumentMut>()

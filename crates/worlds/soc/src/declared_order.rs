@@ -4,7 +4,7 @@ use engine::Time;
 use std::cell::{Cell, RefCell};
 
 /// The conditions of a parallel suspend that cannot be predicted, declared: who does what first.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct Order {
     /// The order in which CPUs reach the SCP; empty: whatever comes.
     pub scp: Vec<usize>,

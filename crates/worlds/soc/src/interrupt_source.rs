@@ -87,7 +87,7 @@ impl Interrupts {
 }
 
 /// A timer's line: what it is to do.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub(crate) struct Line {
     /// When, in ps; [`Time::MAX`] if it is not programmed.
     pub(crate) deadline: Time,

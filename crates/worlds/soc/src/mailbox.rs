@@ -4,7 +4,7 @@ use engine::Time;
 use std::cell::{Cell, RefCell};
 
 /// A command in a channel.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub(crate) enum Command {
     /// Turn the sender off once it is in WFI.
     Down {

@@ -53,7 +53,7 @@ pub struct RunOutcome {
 }
 
 /// Why a run ended without a result.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum RunError {
     /// The firmware refuses the power tree of the platform file.
     #[error("the firmware refuses the power tree: {0}")]

@@ -5,7 +5,7 @@ use engine::Time;
 use std::ops::{Add, AddAssign, Sub, SubAssign};
 
 /// Work: capacity times picoseconds. What any core does in any time fits.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
 pub struct Work(pub u128);
 
 impl Work {

@@ -4,7 +4,7 @@ use crate::names::Objects;
 use crate::options::Options;
 use crate::values::{HOUR_US, Source};
 use document::json::{Item, Key, Span, Value};
-use document::{Error, nearest, quoted};
+use document::{Error, Result, nearest, quoted};
 use minikernel::{Action, Draw};
 
 /// All events.
@@ -103,7 +103,7 @@ pub fn no_event(source: &Source, key: &Key, others: &[&str]) -> Error {
 
 impl Thread<'_> {
     /// The actions of the kernel that an event stands for.
-    pub fn actions(&mut self, event: &str, item: &Item, to: &mut Vec<Action>) -> Result<(), Error> {
+    pub fn actions(&mut self, event: &str, item: &Item, to: &mut Vec<Action>) -> Result {
         let what = format!("`{event}`");
         let (source, capacity) = (self.source, self.capacity);
         let fixed = || source.us(item, &what).map(Draw::Fixed);
@@ -155,7 +155,7 @@ impl Thread<'_> {
     }
 
     /// The action on the object that an event names.
-    fn on_object(&mut self, event: &str, item: &Item) -> Result<Action, Error> {
+    fn on_object(&mut self, event: &str, item: &Item) -> Result<Action> {
         let (source, at) = (self.source, item.at);
         let name = source.string(item, &format!("`{event}`"))?;
         let objects = &mut *self.objects;
@@ -188,7 +188,7 @@ impl Thread<'_> {
     }
 
     /// Waits for a condition, or wakes one that waits and then waits.
-    fn wait(&mut self, event: &str, item: &Item, to: &mut Vec<Action>) -> Result<Action, Error> {
+    fn wait(&mut self, event: &str, item: &Item, to: &mut Vec<Action>) -> Result<Action> {
         let (condition, mutex) = self.condition(item, &format!("`{event}`"))?;
         self.objects.awaited.insert(condition);
         Ok(if event == "wait" {
@@ -204,7 +204,7 @@ impl Thread<'_> {
     }
 
     /// Suspends a task, or resumes those that were suspended.
-    fn suspend(&mut self, event: &str, item: &Item) -> Result<Action, Error> {
+    fn suspend(&mut self, event: &str, item: &Item) -> Result<Action> {
         // Both act on what they name, which need not be a task; without a name, on what the task is
         // called.
         let (condition, name) = self.condition_or_own(item)?;
@@ -218,7 +218,7 @@ impl Thread<'_> {
     }
 
     /// The condition that an event names, and its name: the task's own where it names none.
-    fn condition_or_own(&mut self, item: &Item) -> Result<(u16, String), Error> {
+    fn condition_or_own(&mut self, item: &Item) -> Result<(u16, String)> {
         let name = match &item.value {
             Value::Missing | Value::Null => self.name,
             Value::String(text) if text.is_empty() => self.name,
@@ -237,7 +237,7 @@ impl Thread<'_> {
         ))
     }
 
-    fn condition(&mut self, item: &Item, what: &str) -> Result<(u16, u16), Error> {
+    fn condition(&mut self, item: &Item, what: &str) -> Result<(u16, u16)> {
         let [condition, mutex] = self.source.fields(item, what, ["ref", "mutex"])?;
         let (Some(condition), Some(mutex)) = (condition, mutex) else {
             return self.source.wrong(
@@ -258,7 +258,7 @@ impl Thread<'_> {
         ))
     }
 
-    fn timer(&mut self, item: &Item) -> Result<Action, Error> {
+    fn timer(&mut self, item: &Item) -> Result<Action> {
         let source = self.source;
         let [name, period, mode, step] =
             source.fields(item, "`timer`", ["ref", "period", "mode", "stopwatt_step"])?;
@@ -325,7 +325,7 @@ impl Thread<'_> {
     }
 
     /// A length that is drawn.
-    fn draw(&self, item: &Item, what: &str) -> Result<Draw, Error> {
+    fn draw(&self, item: &Item, what: &str) -> Result<Draw> {
         let source = self.source;
         match source.fields(item, what, ["low", "high", "mean"])? {
             [Some(low), Some(high_at), None] => {
@@ -361,7 +361,7 @@ impl Thread<'_> {
         per_us: Option<u64>,
         of: &str,
         option: &str,
-    ) -> Result<Action, Error> {
+    ) -> Result<Action> {
         let bytes = self
             .source
             .integer(item, &format!("{what} in bytes"), 0..=1 << 40)? as u64;

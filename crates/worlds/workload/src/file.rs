@@ -7,7 +7,7 @@ use crate::options::Options;
 use crate::task::{instances, task};
 use crate::values::Source;
 use document::json::{Item, Key, Span};
-use document::{Document, Error, quoted};
+use document::{Document, Result, quoted};
 use minikernel::{GroupSpec, Start, TaskSpec, Workload};
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ const MOST_TASKS: usize = 4_096;
 const MOST_EVENTS: usize = 1_000_000;
 
 /// The content of a file.
-#[derive(Debug, PartialEq)]
+#[derive(Debug)]
 pub struct File {
     /// The tasks.
     pub workload: Workload,
@@ -38,7 +38,7 @@ fn declare(
     tasks: &Item,
     declared: &[(Key, Item)],
     objects: &mut Objects,
-) -> Result<(), Error> {
+) -> Result {
     let mut count = 0;
     for (key, item) in declared {
         if key.name.is_empty() {
@@ -78,7 +78,7 @@ fn none_is_forked(
     objects: &Objects,
     specs: &[TaskSpec],
     barriers: &[(usize, Span)],
-) -> Result<(), Error> {
+) -> Result {
     if let Some(&(_, at)) = barriers
         .iter()
         .find(|&&(task, _)| objects.forked.contains(&task) || specs[task].start == Start::ByFork)
@@ -127,7 +127,7 @@ fn mark_mains(specs: &mut [TaskSpec], mains: Vec<Option<bool>>) {
 ///
 /// # Errors
 /// What is wrong or not simulated, with its place.
-pub fn read(document: &Document, options: &Options) -> Result<File, Error> {
+pub fn read(document: &Document, options: &Options) -> Result<File> {
     let plain = Source {
         document,
         settings: BTreeMap::new(),

@@ -4,7 +4,7 @@ use crate::class::{Class, class};
 use crate::options::Options;
 use crate::values::Source;
 use document::json::{Item, Span, Value};
-use document::{Error, one_of, quoted};
+use document::{Result, one_of, quoted};
 use std::collections::BTreeMap;
 
 /// Keys that say how rt-app itself works, and nothing about what the tasks do.
@@ -38,7 +38,7 @@ pub fn settings(
     source: &Source,
     global: Option<&Item>,
     options: &Options,
-) -> Result<BTreeMap<String, i64>, Error> {
+) -> Result<BTreeMap<String, i64>> {
     let mut settings = BTreeMap::new();
     let mut at = Span::default();
     if let Some(global) = global {
@@ -78,7 +78,7 @@ pub fn settings(
 }
 
 /// Reads `global`, whose settings are known.
-pub fn global(source: &Source, item: Option<&Item>, options: &Options) -> Result<Global, Error> {
+pub fn global(source: &Source, item: Option<&Item>, options: &Options) -> Result<Global> {
     let default = options.capacity.unwrap_or(1024);
     let mut global = Global {
         duration_ns: None,

@@ -2,7 +2,7 @@
 
 use crate::values::Source;
 use document::json::Span;
-use document::{Error, one_of, quoted};
+use document::{Result, one_of, quoted};
 use minikernel::TaskId;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,7 +14,7 @@ const MOST_GROUPS: usize = 32;
 pub struct Names(BTreeMap<String, u16>);
 
 impl Names {
-    pub fn number(&mut self, source: &Source, at: Span, name: &str) -> Result<u16, Error> {
+    pub fn number(&mut self, source: &Source, at: Span, name: &str) -> Result<u16> {
         if let Some(&number) = self.0.get(name) {
             return Ok(number);
         }
@@ -73,7 +73,7 @@ pub struct Objects {
 
 impl Objects {
     /// The one task of a name.
-    pub fn task(&self, source: &Source, at: Span, name: &str) -> Result<&DeclaredTask, Error> {
+    pub fn task(&self, source: &Source, at: Span, name: &str) -> Result<&DeclaredTask> {
         let mut found = self.tasks.iter().filter(|task| task.name == name);
         match (found.next(), found.next()) {
             (Some(task), None) => Ok(task),
@@ -101,7 +101,7 @@ impl Objects {
 
     /// The group of a path such as `/a/b`, counted from 1; the root is 0. Those that it is in come
     /// with it.
-    pub fn group(&mut self, source: &Source, at: Span, path: &str) -> Result<u16, Error> {
+    pub fn group(&mut self, source: &Source, at: Span, path: &str) -> Result<u16> {
         let mut group = 0;
         let mut whole = String::new();
         for part in path.split('/').filter(|part| !part.is_empty()) {
@@ -146,7 +146,7 @@ impl Objects {
     }
 
     /// A barrier that a thread names.
-    pub fn barrier(&mut self, source: &Source, at: Span, name: &str) -> Result<u16, Error> {
+    pub fn barrier(&mut self, source: &Source, at: Span, name: &str) -> Result<u16> {
         let number = self.barriers.number(source, at, name)?;
         if self.parties.len() <= usize::from(number) {
             self.parties.push(0);

@@ -1,7 +1,7 @@
 //! The notes that the reader is told beside the file.
 
 /// Options of the reader.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone)]
 pub struct Options {
     /// The capacity, in units of the platform's table, of the core that `run` is calibrated on: an
     /// event `run` of 1000 takes 1 ms there. `None` for what the file says, and 1024 if it says

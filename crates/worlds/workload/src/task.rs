@@ -5,7 +5,7 @@ use crate::event::{Thread, event, no_event};
 use crate::global::Global;
 use crate::values::Source;
 use document::json::{Item, Key, Value};
-use document::{Error, quoted};
+use document::{Result, quoted};
 use minikernel::{CpuSet, Phase, Policy, Start, TaskSpec};
 
 /// Keys of a task that are not events.
@@ -60,12 +60,7 @@ impl<'a> Parts<'a> {
     }
 }
 
-fn parts<'a>(
-    source: &Source,
-    item: &'a Item,
-    what: &str,
-    allowed: &[&str],
-) -> Result<Parts<'a>, Error> {
+fn parts<'a>(source: &Source, item: &'a Item, what: &str, allowed: &[&str]) -> Result<Parts<'a>> {
     let mut parts = Parts {
         properties: Vec::new(),
         events: Vec::new(),
@@ -102,7 +97,7 @@ fn parts<'a>(
 }
 
 /// The number of instances of a task that start.
-pub fn instances(source: &Source, item: &Item) -> Result<usize, Error> {
+pub fn instances(source: &Source, item: &Item) -> Result<usize> {
     source
         .object(item, "a task")?
         .iter()
@@ -112,13 +107,13 @@ pub fn instances(source: &Source, item: &Item) -> Result<usize, Error> {
         })
 }
 
-fn loops(source: &Source, item: Option<&Item>, default: Option<u32>) -> Result<Option<u32>, Error> {
+fn loops(source: &Source, item: Option<&Item>, default: Option<u32>) -> Result<Option<u32>> {
     let Some(item) = item else { return Ok(default) };
     let loops = source.integer(item, "`loop`", -1..=i64::from(u32::MAX))?;
     Ok(u32::try_from(loops).ok())
 }
 
-fn cpus(source: &Source, item: &Item) -> Result<CpuSet, Error> {
+fn cpus(source: &Source, item: &Item) -> Result<CpuSet> {
     let Value::Array(items) = &item.value else {
         return source.wrong(
             item.at,
@@ -136,11 +131,11 @@ fn cpus(source: &Source, item: &Item) -> Result<CpuSet, Error> {
     let cpus = items
         .iter()
         .map(|cpu| Ok(source.integer(cpu, "a CPU", 0..=63)? as usize));
-    Ok(CpuSet::from_cpus(cpus.collect::<Result<Vec<_>, Error>>()?))
+    Ok(CpuSet::from_cpus(cpus.collect::<Result<Vec<_>>>()?))
 }
 
 /// Checks what would do something that is not simulated.
-fn check_clamps(source: &Source, parts: &Parts) -> Result<(), Error> {
+fn check_clamps(source: &Source, parts: &Parts) -> Result {
     for (name, none) in [("util_min", 0), ("util_max", 1024)] {
         let Some(item) = parts.get(name) else {
             continue;
@@ -157,7 +152,7 @@ fn check_clamps(source: &Source, parts: &Parts) -> Result<(), Error> {
 }
 
 /// The task group that a task or phase names, if any.
-fn group(thread: &mut Thread, parts: &Parts, policy: Policy) -> Result<Option<u16>, Error> {
+fn group(thread: &mut Thread, parts: &Parts, policy: Policy) -> Result<Option<u16>> {
     let source = thread.source;
     let Some(item) = parts
         .get("taskgroup")
@@ -183,7 +178,7 @@ fn group(thread: &mut Thread, parts: &Parts, policy: Policy) -> Result<Option<u1
     thread.objects.group(source, item.at, path).map(Some)
 }
 
-fn policy(source: &Source, parts: &Parts, default: Class) -> Result<Policy, Error> {
+fn policy(source: &Source, parts: &Parts, default: Class) -> Result<Policy> {
     let class = parts
         .get("policy")
         .map_or(Ok(default), |item| class(source, item))?;
@@ -212,7 +207,7 @@ pub fn task(
     global: &Global,
     key: &Key,
     item: &Item,
-) -> Result<(TaskSpec, Option<bool>), Error> {
+) -> Result<(TaskSpec, Option<bool>)> {
     let source = thread.source;
     let parts = parts(source, item, "a task", &PROPERTIES)?;
     check_clamps(source, &parts)?;
@@ -288,7 +283,7 @@ fn phases(
     item: &Item,
     policy: Policy,
     own: Option<CpuSet>,
-) -> Result<Vec<Phase>, Error> {
+) -> Result<Vec<Phase>> {
     const OF_A_PHASE: [&str; 7] = [
         "loop",
         "policy",
@@ -346,7 +341,7 @@ fn phases(
     Ok(phases)
 }
 
-fn actions(thread: &mut Thread, parts: &Parts) -> Result<Vec<minikernel::Action>, Error> {
+fn actions(thread: &mut Thread, parts: &Parts) -> Result<Vec<minikernel::Action>> {
     let mut actions = Vec::new();
     for &(event, item) in &parts.events {
         thread.actions(event, item, &mut actions)?;

@@ -1,7 +1,7 @@
 //! Integers, strings and objects of a file, checked.
 
 use document::json::{Item, Key, Span, Value};
-use document::{Document, Error, one_of, quoted};
+use document::{Document, Error, Result, one_of, quoted};
 use std::collections::BTreeMap;
 
 /// An hour in microseconds: no event is longer.
@@ -19,16 +19,11 @@ impl Source<'_> {
         self.document.wrong(at, what, help)
     }
 
-    pub fn wrong<T>(
-        &self,
-        at: Span,
-        what: impl AsRef<str>,
-        help: impl Into<String>,
-    ) -> Result<T, Error> {
+    pub fn wrong<T>(&self, at: Span, what: impl AsRef<str>, help: impl Into<String>) -> Result<T> {
         Err(self.error(at, what, help))
     }
 
-    pub fn object<'a>(&self, item: &'a Item, what: &str) -> Result<&'a [(Key, Item)], Error> {
+    pub fn object<'a>(&self, item: &'a Item, what: &str) -> Result<&'a [(Key, Item)]> {
         match &item.value {
             Value::Object(entries) => Ok(entries),
             other => self.wrong(
@@ -45,7 +40,7 @@ impl Source<'_> {
         item: &Item,
         what: &str,
         limits: std::ops::RangeInclusive<i64>,
-    ) -> Result<i64, Error> {
+    ) -> Result<i64> {
         let (low, high) = (limits.start(), limits.end());
         let range = || format!("it is an integer from {low} to {high}");
         let value = match &item.value {
@@ -63,7 +58,7 @@ impl Source<'_> {
         }
     }
 
-    fn setting(&self, at: Span, name: &str) -> Result<i64, Error> {
+    fn setting(&self, at: Span, name: &str) -> Result<i64> {
         self.settings.get(name).copied().ok_or_else(|| {
             let known: Vec<&String> = self.settings.keys().collect();
             let help = if known.is_empty() {
@@ -75,16 +70,16 @@ impl Source<'_> {
         })
     }
 
-    pub fn switch(&self, item: &Item, what: &str) -> Result<bool, Error> {
+    pub fn switch(&self, item: &Item, what: &str) -> Result<bool> {
         Ok(self.integer(item, what, 0..=1)? == 1)
     }
 
     /// A length in microseconds, as nanoseconds.
-    pub fn us(&self, item: &Item, what: &str) -> Result<u64, Error> {
+    pub fn us(&self, item: &Item, what: &str) -> Result<u64> {
         Ok(self.integer(item, &format!("{what} in microseconds"), 0..=HOUR_US)? as u64 * 1_000)
     }
 
-    pub fn string<'a>(&self, item: &'a Item, what: &str) -> Result<&'a str, Error> {
+    pub fn string<'a>(&self, item: &'a Item, what: &str) -> Result<&'a str> {
         match &item.value {
             Value::String(text) if !text.is_empty() => Ok(text),
             other => {
@@ -108,7 +103,7 @@ impl Source<'_> {
         item: &'a Item,
         what: &str,
         keys: [&str; N],
-    ) -> Result<[Option<&'a Item>; N], Error> {
+    ) -> Result<[Option<&'a Item>; N]> {
         let mut found = [None; N];
         for (key, value) in self.object(item, what)? {
             let Some(at) = keys.iter().position(|&known| known == key.name) else {

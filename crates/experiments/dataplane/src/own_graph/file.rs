@@ -8,7 +8,7 @@ use super::parse::{Mode, NodeEntry, Tables};
 use super::protocol::{self, NodeAbout, Plan, PlannedNode};
 use crate::graphs::{GraphKind, Load};
 use dataplane::wiring::{Arcs, DROP_AND_PUNT, Registry};
-use document::{Document, Error, one_of};
+use document::{Document, Error, Result, one_of};
 use std::ops::Range;
 use std::path::Path;
 use stopwatt_loop::PRIVATE_MAX;
@@ -35,7 +35,7 @@ impl<'d> GraphFile<'d> {
     ///
     /// # Errors
     /// The first mistake in the file, with its line.
-    pub fn read(document: &'d Document) -> Result<Self, Error> {
+    pub fn read(document: &'d Document) -> Result<Self> {
         let file: Tables = document.read()?;
         let Some(packets) = &file.packets else {
             return Err(document.wrong_as_a_whole(
@@ -94,14 +94,13 @@ impl<'d> GraphFile<'d> {
 
     /// The name of the graph; the file's, if it has none of its own.
     pub fn name(&self, path: &Path) -> String {
-        let stem = || {
-            path.file_stem()
-                .map_or_else(String::new, |stem| stem.to_string_lossy().into_owned())
-        };
-        self.tables
-            .name
-            .as_ref()
-            .map_or_else(stem, |name| name.get_ref().clone())
+        self.tables.name.as_ref().map_or_else(
+            || {
+                path.file_stem()
+                    .map_or_else(String::new, |stem| stem.to_string_lossy().into_owned())
+            },
+            |name| name.get_ref().clone(),
+        )
     }
 
     /// The packets in words, where they are not the generator's.
@@ -147,7 +146,7 @@ impl<'d> GraphFile<'d> {
     ///
     /// # Errors
     /// The first mistake in the file, with its line.
-    pub fn plan(&self, path: &Path, objects: &[NodeAbout], load: Load) -> Result<Plan, Error> {
+    pub fn plan(&self, path: &Path, objects: &[NodeAbout], load: Load) -> Result<Plan> {
         let document = self.document;
         let registry = Registry::standard();
         are_new(objects, &registry)?;
@@ -213,7 +212,7 @@ impl<'d> GraphFile<'d> {
     }
 
     /// Refuses an arc to a node that there is not.
-    fn lead_somewhere(&self, names: &[&str], objects: &[NodeAbout]) -> Result<(), Error> {
+    fn lead_somewhere(&self, names: &[&str], objects: &[NodeAbout]) -> Result {
         for to in self
             .tables
             .nodes
@@ -233,7 +232,7 @@ impl<'d> GraphFile<'d> {
     }
 
     /// The node that packets come to first.
-    fn start(&self, names: &[&str]) -> Result<&str, Error> {
+    fn start(&self, names: &[&str]) -> Result<&str> {
         let Some(start) = self
             .tables
             .packets
@@ -255,7 +254,7 @@ impl<'d> GraphFile<'d> {
     }
 
     /// The source of packets.
-    fn source(&self, path: &Path) -> Result<protocol::Packets, Error> {
+    fn source(&self, path: &Path) -> Result<protocol::Packets> {
         let Some(packets) = &self.tables.packets else {
             return Ok(protocol::Packets::Generator);
         };
@@ -293,7 +292,7 @@ impl<'d> GraphFile<'d> {
         entry: &NodeEntry,
         registry: &Registry,
         objects: &[NodeAbout],
-    ) -> Result<(Wiring, Option<usize>), Error> {
+    ) -> Result<(Wiring, Option<usize>)> {
         let document = self.document;
         let name = entry.name.get_ref();
         let kind = entry.kind.as_ref().unwrap_or(&entry.name);
@@ -360,7 +359,7 @@ impl<'d> GraphFile<'d> {
     }
 
     /// Refuses what an entry of a node of ours cannot have.
-    fn has_no_options(&self, entry: &NodeEntry) -> Result<(), Error> {
+    fn has_no_options(&self, entry: &NodeEntry) -> Result {
         let Some(extra) = entry.options.as_ref().or(entry.kind.as_ref()) else {
             return Ok(());
         };
@@ -374,7 +373,7 @@ impl<'d> GraphFile<'d> {
 }
 
 /// Refuses nodes of shared objects whose names others have.
-fn are_new(objects: &[NodeAbout], registry: &Registry) -> Result<(), Error> {
+fn are_new(objects: &[NodeAbout], registry: &Registry) -> Result {
     for (at, node) in objects.iter().enumerate() {
         let NodeAbout { name, object, .. } = node;
         let other = objects[..at]
@@ -491,7 +490,7 @@ fn private_data(
     document: &Document,
     nodes: &[(&NodeEntry, usize)],
     objects: &[NodeAbout],
-) -> Result<(Vec<usize>, usize), Error> {
+) -> Result<(Vec<usize>, usize)> {
     let (mut places, mut end) = (Vec::new(), 0);
     let mut shared: Vec<(usize, &NodeAbout)> = Vec::new();
     for (entry, number) in nodes {

@@ -145,10 +145,6 @@ fn checked(table: NodeTable, shown: &str) -> Result<ObjectNode, Wrong> {
         }
     }
     let reasons = reasons(&table).map_err(|(what, help)| refusal(what, help))?;
-    let counter = |name: &String| Reason {
-        text: leaked(name.clone()),
-        severity: Severity::Counter,
-    };
     // SAFETY: names end, by the interface.
     let private_name = unsafe { text(table.private_name) }.unwrap_or_default();
     Ok(ObjectNode {
@@ -157,7 +153,13 @@ fn checked(table: NodeTable, shown: &str) -> Result<ObjectNode, Wrong> {
             .map(|name| leaked(name.clone()))
             .collect::<Vec<_>>()
             .leak(),
-        counters: counters.iter().map(counter).collect(),
+        counters: counters
+            .iter()
+            .map(|name| Reason {
+                text: leaked(name.clone()),
+                severity: Severity::Counter,
+            })
+            .collect(),
         reasons: reasons.leak(),
         about: NodeAbout {
             name,
@@ -172,8 +174,10 @@ fn checked(table: NodeTable, shown: &str) -> Result<ObjectNode, Wrong> {
 
 /// True for what can be a node's name, in a graph's file and in the text of its wiring.
 pub fn is_name(name: &str) -> bool {
-    let fits = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | '.');
-    (1..=64).contains(&name.len()) && name.chars().all(fits)
+    (1..=64).contains(&name.len())
+        && name
+            .chars()
+            .all(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | '.'))
 }
 
 /// # Safety

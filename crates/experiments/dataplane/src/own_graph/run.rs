@@ -7,7 +7,7 @@ use crate::events::Events;
 use crate::graphs::{EventCounts, FinishedGraph, Load, LoadResult};
 use crate::latency::Percentiles;
 use document::Document;
-use experiment::{Error, Progress};
+use experiment::{Error, Progress, Result};
 use serde::de::DeserializeOwned;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -40,7 +40,7 @@ pub struct RunRequest<'a> {
 ///
 /// # Errors
 /// The file or a shared object is wrong, or a node crashed or hung.
-pub fn run(asked: &RunRequest<'_>, progress: &Progress) -> Result<FinishedGraph, Error> {
+pub fn run(asked: &RunRequest<'_>, progress: &Progress) -> Result<FinishedGraph> {
     let document = Document::open(asked.graph)?;
     let file = GraphFile::read(&document)?;
     for object in asked.objects {
@@ -110,7 +110,7 @@ struct Watcher<'a> {
 }
 
 impl<'a> Watcher<'a> {
-    fn start(asked: &'a RunRequest<'a>, progress: &'a Progress) -> Result<Self, Error> {
+    fn start(asked: &'a RunRequest<'a>, progress: &'a Progress) -> Result<Self> {
         let place = WatchedMemory::new().map_err(Error::failed)?;
         let process = Process::start(
             "a graph of one's own",
@@ -130,14 +130,20 @@ impl<'a> Watcher<'a> {
         request: &Request,
         takes: Duration,
         doing: &str,
-    ) -> Result<A, Error> {
+    ) -> Result<A> {
         let (place, objects) = (&self.place, self.objects());
-        let whose = || match place.running() {
-            running if running.is_empty() => format!("the process with the nodes of {objects}"),
-            running => running.join(" or "),
-        };
         self.process
-            .ask(request, takes + self.asked.patience, &whose, doing)
+            .ask(
+                request,
+                takes + self.asked.patience,
+                &|| match place.running() {
+                    running if running.is_empty() => {
+                        format!("the process with the nodes of {objects}")
+                    }
+                    running => running.join(" or "),
+                },
+                doing,
+            )
             .map_err(|failure| match failure {
                 Failure::Refused(error) => error,
                 // Ctrl-C ends that process as well.

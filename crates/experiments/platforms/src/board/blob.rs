@@ -3,7 +3,7 @@
 //! They are read here, since the crate `dtoolkit` refuses names of more than 31 characters, which
 //! trees of most boards have.
 
-use document::{Error, printable};
+use document::{Error, Result, printable};
 
 /// True if a file begins as a blob does.
 pub fn is_blob(bytes: &[u8]) -> bool {
@@ -67,7 +67,7 @@ fn nodes(blob: &[u8]) -> Option<Vec<Node<'_>>> {
 
 impl<'t> Tree<'t> {
     /// Reads a blob; `file` is its name for people.
-    pub fn read(file: &'t str, blob: &'t [u8]) -> Result<Self, Error> {
+    pub fn read(file: &'t str, blob: &'t [u8]) -> Result<Self> {
         let damaged = || {
             Error::new(
                 format!("{file} is a device tree that is cut off or damaged"),
@@ -104,7 +104,7 @@ impl<'t> Tree<'t> {
     }
 
     /// The numbers of a property; none where it is not there.
-    pub fn cells(&self, at: usize, property: &str) -> Result<Vec<u32>, Error> {
+    pub fn cells(&self, at: usize, property: &str) -> Result<Vec<u32>> {
         let value = self.value(at, property).unwrap_or_default();
         let (cells, []) = value.as_chunks::<4>() else {
             let what = format!("has {} bytes", value.len());
@@ -118,7 +118,7 @@ impl<'t> Tree<'t> {
         Ok(cells.iter().map(|cell| u32::from_be_bytes(*cell)).collect())
     }
 
-    pub fn number(&self, at: usize, property: &str) -> Result<Option<u32>, Error> {
+    pub fn number(&self, at: usize, property: &str) -> Result<Option<u32>> {
         let cells = self.cells(at, property)?;
         match cells.len() {
             0 | 1 => Ok(cells.first().copied()),
@@ -138,7 +138,7 @@ impl<'t> Tree<'t> {
     }
 
     /// The nodes that a property names by their phandles, the first `most` of them.
-    pub fn named(&self, at: usize, property: &str, most: usize) -> Result<Vec<usize>, Error> {
+    pub fn named(&self, at: usize, property: &str, most: usize) -> Result<Vec<usize>> {
         let node = |phandle: u32| {
             let is_it = |at: &usize| self.value(*at, "phandle") == Some(&phandle.to_be_bytes());
             let missing = || {
@@ -161,7 +161,7 @@ impl<'t> Tree<'t> {
     }
 
     /// The node that a property names first.
-    pub fn first(&self, at: usize, property: &str) -> Result<Option<usize>, Error> {
+    pub fn first(&self, at: usize, property: &str) -> Result<Option<usize>> {
         Ok(self.named(at, property, 1)?.pop())
     }
 

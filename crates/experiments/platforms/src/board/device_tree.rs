@@ -2,7 +2,7 @@
 
 use super::blob::Tree;
 use super::what::{Board, Cpu, State};
-use document::{Error, printable};
+use document::{Error, Result, printable};
 use itertools::Itertools;
 use soc::config::MAX_CPUS;
 
@@ -12,7 +12,7 @@ const DEEPEST: usize = 16;
 const MOST_POINTS: usize = 256;
 
 /// The board that a blob describes; `file` is its name for people.
-pub fn board(file: &str, blob: &[u8]) -> Result<Board, Error> {
+pub fn board(file: &str, blob: &[u8]) -> Result<Board> {
     let tree = Tree::read(file, blob)?;
     let is_cpu = |at: &usize| {
         let is_named = tree.nodes[*at].name.split('@').next() == Some("cpu");
@@ -87,7 +87,7 @@ fn shared_clocks(board: &Board) -> Option<String> {
 
 impl Tree<'_> {
     /// For each CPU its cluster: by the map of CPUs, or else by the affinity in `reg`.
-    fn clusters(&self, cpus: &[usize], assumed: &mut Vec<String>) -> Result<Vec<String>, Error> {
+    fn clusters(&self, cpus: &[usize], assumed: &mut Vec<String>) -> Result<Vec<String>> {
         let mut clusters = vec![None; cpus.len()];
         let maps = |at: &usize| {
             self.value(*at, "cpu").is_some() && self.path(*at).starts_with("/cpus/cpu-map/")
@@ -109,7 +109,7 @@ impl Tree<'_> {
             self.cells(*at, "reg")
                 .map(|reg| reg.last().map_or(0, |affinity| affinity >> 8))
         };
-        let labels: Vec<u32> = cpus.iter().map(affinity).collect::<Result<_, Error>>()?;
+        let labels: Vec<u32> = cpus.iter().map(affinity).collect::<Result<_>>()?;
         // Where each CPU has one of its own, the field above counts CPUs, and that below threads.
         let is_of_cpus = labels
             .iter()
@@ -127,7 +127,7 @@ impl Tree<'_> {
             .collect())
     }
 
-    fn cpu(&self, number: u16, at: usize, cluster: &str) -> Result<Cpu, Error> {
+    fn cpu(&self, number: u16, at: usize, cluster: &str) -> Result<Cpu> {
         let core = self
             .text(at, "compatible")
             .unwrap_or_else(|| "cpu".to_owned())
@@ -154,7 +154,7 @@ impl Tree<'_> {
 
     /// The idle states of a CPU as Linux finds them: those of its power domain or else its own,
     /// then those of the domains above.
-    fn states(&self, cpu: usize) -> Result<Vec<State>, Error> {
+    fn states(&self, cpu: usize) -> Result<Vec<State>> {
         let source = "Linux puts WFI before the states of a device tree (1 us, 1 us)".to_owned();
         let mut states = vec![State {
             name: "WFI".to_owned(),
@@ -191,7 +191,7 @@ impl Tree<'_> {
         of: usize,
         property: &str,
         domain: &str,
-    ) -> Result<(), Error> {
+    ) -> Result {
         for at in self
             .named(of, property, DEEPEST)?
             .into_iter()
@@ -255,7 +255,7 @@ impl Tree<'_> {
         cpu: &mut Cpu,
         [new, old, clock]: [usize; 3],
         factor: Option<u32>,
-    ) -> Result<(), Error> {
+    ) -> Result {
         let power = |factor: u32, hz: u64, uv: u32| {
             u128::from(factor) * u128::from(hz) * u128::from(uv).pow(2) / 1_000_000_000_000_000_000
         };

@@ -3,7 +3,7 @@
 
 use super::kernel_files::number;
 use super::what::{Board, Cpu};
-use document::{Error, printable};
+use document::{Error, Result, printable};
 use import::ftrace;
 use itertools::Itertools;
 
@@ -47,14 +47,14 @@ impl<'t> Dump<'t> {
         self.lines.iter().find(is_it).map(|line| line[2])
     }
 
-    fn number(&self, domain: &str, rest: &str) -> Result<Option<u64>, Error> {
+    fn number(&self, domain: &str, rest: &str) -> Result<Option<u64>> {
         let place = || format!("{}: {domain}/{rest}", self.file);
         let text = self.text(domain, rest);
         text.map(|text| number(&place(), text)).transpose()
     }
 
     /// Microwatts of the unit of a domain's powers, and why.
-    fn unit(&self, domain: &str, rows: &[Row], asked: Option<u64>) -> Result<(u64, String), Error> {
+    fn unit(&self, domain: &str, rows: &[Row], asked: Option<u64>) -> Result<(u64, String)> {
         let no_watts = |what: String| {
             let help = "give --power-unit with the microwatts of a unit, if they are known";
             Error::new(
@@ -113,7 +113,7 @@ impl<'t> Dump<'t> {
     }
 
     /// The domains, and what their units are taken for.
-    fn domains(&self, asked: Option<u64>) -> Result<(Vec<Domain>, Vec<String>), Error> {
+    fn domains(&self, asked: Option<u64>) -> Result<(Vec<Domain>, Vec<String>)> {
         let (mut domains, mut units) = (Vec::new(), Vec::new());
         for [name, _, listed] in self.lines.iter().filter(|[_, rest, _]| *rest == "cpus") {
             let mut rows = Vec::new();
@@ -176,7 +176,7 @@ struct Row {
 
 /// Gives the CPUs of a dump of `energy_model` its operating points; `unit` is the microwatts of its
 /// powers' unit, where that is known from elsewhere.
-pub fn take(board: &mut Board, file: &str, text: &str, unit: Option<u64>) -> Result<(), Error> {
+pub fn take(board: &mut Board, file: &str, text: &str, unit: Option<u64>) -> Result {
     let (domains, units) = Dump::read(file, text).domains(unit)?;
     if domains.is_empty() {
         let help = "take it by: grep -r . /sys/kernel/debug/energy_model";

@@ -1,19 +1,19 @@
 //! The kernel's files of its CPUs.
 
 use super::what::{Board, Cpu, State};
-use document::{Error, printable};
+use document::{Error, Result, printable};
 use import::cpuidle;
 use std::path::Path;
 
 /// The whole number of a file.
-pub fn number(place: &str, text: &str) -> Result<u64, Error> {
+pub fn number(place: &str, text: &str) -> Result<u64> {
     let help = "it should be a whole number from 0";
     text.parse()
         .map_err(|_| Error::new(format!("{place} is `{}`", printable(text)), help))
 }
 
 /// The board of a folder such as `/sys/devices/system/cpu`, or of a dump of cpuidle.
-pub fn board(file: &str, path: &Path) -> Result<Board, Error> {
+pub fn board(file: &str, path: &Path) -> Result<Board> {
     let dump = cpuidle::read_states(path).map_err(|error| {
         let help = "name a device tree (.dts, .dtb), or a copy of /sys/devices/system/cpu";
         Error::new(error.to_string(), error.help).with_help(help)
@@ -78,7 +78,7 @@ pub fn board(file: &str, path: &Path) -> Result<Board, Error> {
 }
 
 /// The idle states of a CPU.
-fn idle_states(file: &str, id: u16, states: &[cpuidle::State]) -> Result<Vec<State>, Error> {
+fn idle_states(file: &str, id: u16, states: &[cpuidle::State]) -> Result<Vec<State>> {
     let mut found = Vec::new();
     for state in states {
         let missing = || {

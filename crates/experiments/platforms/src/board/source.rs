@@ -1,12 +1,12 @@
 //! A device tree's source, compiled by the programs that Linux's own build uses.
 
-use document::Error;
+use document::{Error, Result};
 use std::io::Read;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 /// The bytes of a file, unpacked.
-pub fn bytes(path: &Path) -> Result<Vec<u8>, Error> {
+pub fn bytes(path: &Path) -> Result<Vec<u8>> {
     let shown = import::shown(path);
     let file =
         import::open(path, &shown).map_err(|error| Error::new(error.to_string(), error.help))?;
@@ -31,7 +31,7 @@ pub fn is_source(path: &Path, bytes: &[u8]) -> bool {
 }
 
 /// The blob of a source, which goes through the preprocessor where it asks for it.
-pub fn compiled(path: &Path, text: &[u8]) -> Result<Vec<u8>, Error> {
+pub fn compiled(path: &Path, text: &[u8]) -> Result<Vec<u8>> {
     let beside = path
         .parent()
         .filter(|folder| !folder.as_os_str().is_empty())
@@ -86,7 +86,7 @@ pub fn compiled(path: &Path, text: &[u8]) -> Result<Vec<u8>, Error> {
     printed(first, "cpp", path).and(blob)
 }
 
-fn start(command: &mut Command, program: &str, package: &str, path: &Path) -> Result<Child, Error> {
+fn start(command: &mut Command, program: &str, package: &str, path: &Path) -> Result<Child> {
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().map_err(|error| {
         let help = format!("install it (apt-get install {package}), or compile the source elsewhere and give the .dtb");
         Error::new(format!("{} needs the program `{program}`, which does not start: {error}", path.display()), help)
@@ -94,7 +94,7 @@ fn start(command: &mut Command, program: &str, package: &str, path: &Path) -> Re
 }
 
 /// All that a program prints, if it ends well.
-fn printed(child: Child, program: &str, path: &Path) -> Result<Vec<u8>, Error> {
+fn printed(child: Child, program: &str, path: &Path) -> Result<Vec<u8>> {
     let shown = path.display();
     let ended = child
         .wait_with_output()

@@ -11,7 +11,7 @@ use std::io::Read;
 use std::path::Path;
 
 /// The content of an input.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone)]
 pub enum Content {
     /// The counters at a moment.
     Dump(Dump),

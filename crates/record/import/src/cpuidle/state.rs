@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 /// An idle state of a CPU with its counters: since the kernel booted in a dump, of a measurement in
 /// [`Counts`].
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct State {
     /// Name of the idle state.
     pub name: String,
@@ -49,7 +49,7 @@ pub struct Dump {
 }
 
 /// The counts in a measurement.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default)]
 pub struct Counts {
     /// The kernel or machine.
     pub variant: String,

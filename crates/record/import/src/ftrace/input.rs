@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::io::Read;
 
 /// Options for reading a trace.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct Options {
     /// The file's name, for errors and for the recording.
     pub file: String,

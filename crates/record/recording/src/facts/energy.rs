@@ -91,7 +91,7 @@ pub struct Energy {
 }
 
 /// The time that a core needs for what the fastest core does in a second.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, Serialize, Deserialize)]
 pub struct WorkOfCore {
     /// Energy of the core in units of the platform's power times seconds.
     pub energy_unit_s: f64,
@@ -113,7 +113,7 @@ pub struct Benchmark {
 }
 
 /// A quantity that was not published.
-#[derive(Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Serialize, Deserialize)]
 pub struct Unknown {
     /// Name of the quantity.
     pub name: String,

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Instructions of passages by function: of calls of firmware, of a function of an image.
-#[derive(Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Functions {
     /// Costs that were not counted, a sentence each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -18,7 +18,7 @@ pub struct Functions {
 }
 
 /// The passages of one kind in one build.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Passage {
     /// The build, as the variant of its measures.
     pub build: String,
@@ -37,7 +37,7 @@ pub struct Passage {
 }
 
 /// The counts of a function itself, without those that it called.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FunctionCounts {
     /// The name.
     pub name: String,

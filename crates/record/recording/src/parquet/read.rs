@@ -3,7 +3,7 @@
 use super::MOST_GROUP_ROWS;
 use super::{dictionary, pages};
 use crate::columns::{Column, Kind, POINT, Row};
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::names::Name;
 use crate::rows::{Recording, Series, SeriesNames};
 use document::printable;
@@ -91,7 +91,7 @@ impl<R: Row> TableReader<R> {
 
     /// Opens a file and looks at its columns. If its rows are of many runs, [`TableReader::numbers`]
     /// says of which.
-    pub fn open(path: &Path, numbered: bool) -> Result<Self, Error> {
+    pub fn open(path: &Path, numbered: bool) -> Result<Self> {
         let file = disk::open(path).map_err(Error::io(path, "read"))?;
         let raw = disk::open(path).map_err(Error::io(path, "read"))?;
         let file = SerializedFileReader::new(file).map_err(|error| bad(path, &error))?;
@@ -152,7 +152,7 @@ impl<R: Row> TableReader<R> {
     }
 
     /// The number of a series of this file.
-    pub fn series(&self, of: &mut Recording, names: SeriesNames) -> Result<Series, Error> {
+    pub fn series(&self, of: &mut Recording, names: SeriesNames) -> Result<Series> {
         of.series_of(names)
             .ok_or_else(|| self.too_many("combinations of variant, case and mode"))
     }
@@ -178,10 +178,7 @@ impl<R: Row> TableReader<R> {
 
     /// Reads the next row group; names are interned in `names`. Returns the columns in our order
     /// and the number of rows, or `None` at the end.
-    pub fn next_group(
-        &mut self,
-        names: &mut Recording,
-    ) -> Result<Option<(Vec<Values>, usize)>, Error> {
+    pub fn next_group(&mut self, names: &mut Recording) -> Result<Option<(Vec<Values>, usize)>> {
         if self.next_group >= self.file.num_row_groups() {
             return Ok(None);
         }
@@ -254,7 +251,7 @@ fn bad(path: &Path, error: &ParquetError) -> Error {
     )
 }
 
-fn check_type<R>(path: &Path, column: &Column<R>, found: &ColumnDescriptor) -> Result<(), Error> {
+fn check_type<R>(path: &Path, column: &Column<R>, found: &ColumnDescriptor) -> Result {
     let unsigned = |bits: i8, converted| match found.logical_type_ref() {
         Some(LogicalType::Integer(int)) => int.bit_width == bits && !int.is_signed,
         None => found.converted_type() == converted,

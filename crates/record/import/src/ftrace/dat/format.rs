@@ -41,7 +41,6 @@ pub struct Format {
     fields: Vec<Field>,
 }
 
-#[derive(Debug)]
 struct Field {
     name: String,
     offset: usize,
