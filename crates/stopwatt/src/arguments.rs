@@ -226,8 +226,10 @@ pub fn command() -> clap::Command {
         run = run.subcommand(run::command(*experiment));
         let name = experiment.about().name;
         if COMMANDS.contains(&name) {
-            let own = run_arguments::command(experiment.about(), &format!("stopwatt {name}"));
-            whole = whole.subcommand(run::with_output(own));
+            whole = whole.subcommand(run::with_output(run_arguments::command(
+                experiment.about(),
+                &format!("stopwatt {name}"),
+            )));
         } else {
             sweep = sweep.subcommand(what_if::command(*experiment));
         }

@@ -154,9 +154,12 @@ fn shows(shown: &Shown, data: &Data, folder: &Path) -> Result<Value, String> {
 
 /// The statements by verdict: "42 agree".
 fn counts(document: &Claims) -> String {
-    let counts = document.claims.iter().counts_by(|claim| claim.verdict);
-    let sorted = counts.into_iter().sorted();
-    sorted
+    document
+        .claims
+        .iter()
+        .counts_by(|claim| claim.verdict)
+        .into_iter()
+        .sorted()
         .map(|(verdict, count)| format!("{} {count}", verdict.name()))
         .join(", ")
 }

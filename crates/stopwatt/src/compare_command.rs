@@ -115,8 +115,10 @@ enum CompareFormat {
 }
 
 fn percent(text: &str) -> Result<f64, String> {
-    let number = text.trim_end_matches('%').trim().parse().ok();
-    number
+    text.trim_end_matches('%')
+        .trim()
+        .parse()
+        .ok()
         .filter(|percent: &f64| percent.is_finite() && *percent >= 0.0)
         .ok_or_else(|| {
             format!("`{text}` is no threshold; expected percent from 0, such as 2 or 0.5")
@@ -198,8 +200,9 @@ pub fn run(console: &Console, data: &Data, options: &CompareOptions) -> Result<A
                 .collect_vec(),
         );
     }
-    let sides = findings.iter().zip(&read);
-    let inputs = sides
+    let inputs = findings
+        .iter()
+        .zip(&read)
         .filter_map(|(runs, (name, read, again))| {
             let input = Input::of_runs(name, runs, read[0].1.clone())?;
             Some(Input {
@@ -271,8 +274,9 @@ pub fn sessions(data: &Data, platform: Option<&str>) -> Result<Option<BoardSessi
         .iter()
         .filter(|name| name.ends_with("sessions.toml"))
     {
-        let description = files.document(name).into_diagnostic()?;
-        let read = BoardSessions::read(&description, |name| files.read(name).unwrap_or_default())?;
+        let read = BoardSessions::read(&files.document(name).into_diagnostic()?, |name| {
+            files.read(name).unwrap_or_default()
+        })?;
         if platform == Some(read.platform()) {
             return Ok(Some(read));
         }

@@ -6,6 +6,7 @@ use crate::report_command::{self, TellingOptions};
 use clap::Args;
 use console::Console;
 use document::nearest;
+use itertools::Itertools;
 use miette::{IntoDiagnostic, Result, miette};
 use psci_experiments::passages::{self, CountedPassages};
 use published::Published;
@@ -147,10 +148,10 @@ fn address(symbols: &Symbols, option: &str, given: &str) -> Result<u64> {
         };
     }
     // A part of the name, such as a method without its type, is what people remember.
-    let mut holding: Vec<&str> = symbols
+    let mut holding = symbols
         .names()
         .filter(|name| name.contains(given))
-        .collect();
+        .collect_vec();
     holding.sort_by_key(|name| name.len());
     holding.truncate(5);
     let help = match (nearest(given, symbols.names()), holding.as_slice()) {

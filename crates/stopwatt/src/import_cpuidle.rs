@@ -56,8 +56,10 @@ const CASE: &str = "cpuidle";
 const SINCE_START: &str = "since the start";
 
 fn seconds(text: &str) -> Result<f64, String> {
-    let number = text.trim_end_matches('s').trim().parse().ok();
-    number
+    text.trim_end_matches('s')
+        .trim()
+        .parse()
+        .ok()
         .filter(|seconds: &f64| seconds.is_finite() && *seconds > 0.0)
         .ok_or_else(|| format!("`{text}` is no time; expected seconds above 0, such as 60 or 2.5"))
 }
@@ -77,8 +79,7 @@ pub fn run(console: &Console, data: &Data, options: &ImportCpuidleOptions) -> Re
     }
     let first = read_path(&options.before)?;
     let last = options.after.as_deref().map(read_path).transpose()?;
-    let before = import::shown(&options.before);
-    let (counts, between) = counted(options, &before, first, last)?;
+    let (counts, between) = counted(options, &import::shown(&options.before), first, last)?;
     let mut header = Header::new("cpuidle", "import", "us");
     options.measured.note(&mut header);
     finish(
@@ -91,8 +92,10 @@ pub fn run(console: &Console, data: &Data, options: &ImportCpuidleOptions) -> Re
 
 /// The name of a measurement: the file's, up to its first dot.
 fn name(options: &ImportCpuidleOptions) -> String {
-    let path = options.after.as_ref().unwrap_or(&options.before);
-    let name = path
+    let name = options
+        .after
+        .as_ref()
+        .unwrap_or(&options.before)
         .file_name()
         .map(|name| name.to_string_lossy().into_owned())
         .unwrap_or_default();
@@ -197,6 +200,11 @@ pub fn finish(
     for doubt in between.doubts.iter().take(20) {
         console.note(&format!("warning: {doubt}"));
     }
-    let published = Published::read(&data.published(), &recording.header.experiment)?;
-    report_command::tell(console, &published, &recording, left, how)
+    report_command::tell(
+        console,
+        &Published::read(&data.published(), &recording.header.experiment)?,
+        &recording,
+        left,
+        how,
+    )
 }

@@ -63,8 +63,13 @@ pub fn run(console: &Console, options: &ImportTraceOptions) -> Result<()> {
             recordings::check_import(folder, options.replace)?;
             let mut header = Header::new("ftrace", "import", "ns");
             options.measured.note(&mut header);
-            let variant = recordings::variant(options.variant.as_ref(), &path);
-            ftrace::record(file, &how, &variant, header, folder)
+            ftrace::record(
+                file,
+                &how,
+                &recordings::variant(options.variant.as_ref(), &path),
+                header,
+                folder,
+            )
         }
     };
     let trace = trace.map_err(|error| match error {

@@ -83,10 +83,7 @@ pub fn run(console: &Console, data: &Data, options: &ListOptions) -> Result<()> 
                 }),
             )
         }
-        Format::Term => {
-            let out = as_text(data, &platforms, &cores, &abouts);
-            output::print_text(console, &out)
-        }
+        Format::Term => output::print_text(console, &as_text(data, &platforms, &cores, &abouts)),
     }
 }
 

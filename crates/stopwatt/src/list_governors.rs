@@ -106,15 +106,14 @@ fn as_json(dated: &[(Family, Release)]) -> serde_json::Value {
             "from": all(change.from), "until": all(change.until),
         })
     };
-    let governor = |(family, release): &(Family, Release)| {
+    match dated {
+        [] => json!({ "changes": idle::changes().map(change).collect_vec() }),
+        dated => json!({ "governors": dated.iter().map(|(family, release)| {
         json!({
             "governor": family.name(), "release": release.to_string(), "judged": family.judged().contains(release),
             "rules": changes(*family).filter(|change| change.is_in(*release)).map(change).collect_vec(),
         })
-    };
-    match dated {
-        [] => json!({ "changes": idle::changes().map(change).collect_vec() }),
-        dated => json!({ "governors": dated.iter().map(governor).collect_vec() }),
+    }).collect_vec() }),
     }
 }
 

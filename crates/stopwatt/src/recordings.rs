@@ -197,8 +197,9 @@ pub fn default_folder(experiment: &str, request: &Request) -> PathBuf {
         Some(stem) if value.contains('/') => stem.to_string_lossy().into_owned(),
         _ => value.to_owned(),
     };
-    let given = request.iter().filter(|(key, _)| !usual(key));
-    let parts = given
+    let parts = request
+        .iter()
+        .filter(|(key, _)| !usual(key))
         .map(|(key, value)| format!("{key}={}", short(value)))
         .collect_vec();
     let mut name = experiment.to_owned();

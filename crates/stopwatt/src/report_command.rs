@@ -113,9 +113,15 @@ pub fn run(console: &Console, data: &Data, options: &ReportOptions) -> Result<An
         }
     }
     let recording = named.read_only()?;
-    let published = Published::read(&data.published(), &recording.header.experiment)?;
-    let out = (options.output.as_deref(), options.all);
-    write(console, &published, &recording, &named.folder, format, out).map(|()| Answer::Yes)
+    write(
+        console,
+        &Published::read(&data.published(), &recording.header.experiment)?,
+        &recording,
+        &named.folder,
+        format,
+        (options.output.as_deref(), options.all),
+    )
+    .map(|()| Answer::Yes)
 }
 
 /// Writes the report of a sweep.
@@ -270,17 +276,14 @@ pub fn tell(
         .filter(|(_, written)| written.is_ok())
         .map(|(folder, _)| *folder);
     let reported = match how.report {
-        Some((path, format)) => {
-            let of = folder.unwrap_or(Path::new("RECORDING"));
-            write(
-                console,
-                published,
-                recording,
-                of,
-                format,
-                (Some(path), true),
-            )
-        }
+        Some((path, format)) => write(
+            console,
+            published,
+            recording,
+            folder.unwrap_or(Path::new("RECORDING")),
+            format,
+            (Some(path), true),
+        ),
         None => Ok(()),
     };
     let shown = folder

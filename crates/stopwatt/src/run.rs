@@ -9,6 +9,7 @@ use crate::run_arguments::{self, settings};
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use console::Console;
 use experiment::{About, Experiment, Memory, Progress, Request, Settings, Sink, World};
+use itertools::Itertools;
 use miette::{Result, miette};
 use published::Published;
 use recording::Recording;
@@ -38,12 +39,17 @@ pub fn with_output(command: Command) -> Command {
         .value_name("FILE")
         .value_parser(value_parser!(PathBuf))
         .help("Also write a report, such as latency.html; the ending says which (see `stopwatt report`).");
-    let format = output::format_argument(&output::RUN_FORMATS);
-    [folder, replace, report, format, output::all_argument()]
-        .into_iter()
-        .fold(command, |command, arg| {
-            command.arg(arg.help_heading("Output"))
-        })
+    [
+        folder,
+        replace,
+        report,
+        output::format_argument(&output::RUN_FORMATS),
+        output::all_argument(),
+    ]
+    .into_iter()
+    .fold(command, |command, arg| {
+        command.arg(arg.help_heading("Output"))
+    })
 }
 
 /// Runs an experiment, leaves its recording, and prints what is read from it.
@@ -53,13 +59,12 @@ pub fn run(
     experiment: &'static dyn Experiment,
     matches: &ArgMatches,
 ) -> Result<Answer> {
-    let settings = settings(experiment.about(), matches)?;
     with(
         console,
         data,
         experiment,
         matches,
-        settings,
+        settings(experiment.about(), matches)?,
         matches.get_flag("replace"),
     )
 }
@@ -196,11 +201,11 @@ fn record(
     progress: &Arc<Progress>,
 ) -> Result<Recording> {
     let mut sink = Memory::new(progress.clone());
-    let given: Vec<String> = request
+    let given = request
         .settings
         .given()
         .map(|(name, value)| format!(", {name}={value}"))
-        .collect();
+        .collect_vec();
     console.tell(&format!(
         "{} in world {}{}",
         experiment.about().name,

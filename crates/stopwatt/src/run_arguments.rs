@@ -3,6 +3,7 @@
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Arg, ArgAction, ArgMatches, Command, ValueHint};
 use experiment::{About, Error, Kind, Setting, Settings, World};
+use itertools::Itertools;
 
 /// Settings with their defaults as a command has them.
 pub type Defaults = &'static [(&'static dyn Setting, &'static str)];
@@ -24,7 +25,7 @@ pub fn command(about: &'static About, command: &str) -> Command {
 /// in place of a setting's own.
 pub fn arguments(about: &'static About, usual: Option<Defaults>) -> Vec<Arg> {
     let worlds = about.worlds.iter().map(|world| {
-        let needs: Vec<_> = world.needs.iter().map(|need| need.words()).collect();
+        let needs = world.needs.iter().map(|need| need.words()).collect_vec();
         let needs = if needs.is_empty() {
             String::new()
         } else {

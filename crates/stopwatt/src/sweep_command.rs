@@ -109,9 +109,15 @@ pub fn run(console: &Console, data: &Data, options: &SweepOptions) -> Result<Ans
         Format::Json => output::print_json(console, &as_json(&dataset, &outcome, missing))?,
         Format::Term => output::print_text(console, &as_text(&dataset, &share, &outcome, missing))?,
     }
-    let stopped = progress.check().err().filter(|_| outcome.cancelled);
     Ok(
-        match complaint(&fitting.plan, &dataset, &share, &outcome, missing, stopped) {
+        match complaint(
+            &fitting.plan,
+            &dataset,
+            &share,
+            &outcome,
+            missing,
+            progress.check().err().filter(|_| outcome.cancelled),
+        ) {
             Some(why) => Answer::no(console, &why),
             None => Answer::Yes,
         },

@@ -90,8 +90,15 @@ pub fn run(
     {
         // The setting takes a range itself: one run tells where in it something changes.
         let told = base.into_iter().chain([(key.clone(), text.clone())]);
-        let settings = Settings::new(about, world(about, matches), told)?;
-        return crate::run::with(console, data, experiment, matches, settings, false).map(drop);
+        return crate::run::with(
+            console,
+            data,
+            experiment,
+            matches,
+            Settings::new(about, world(about, matches), told)?,
+            false,
+        )
+        .map(drop);
     }
     let wanted = wanted_metric(matches)?;
     // What keeps the report from being written is said before the runs.
@@ -148,8 +155,11 @@ fn settings_of(
     let varied = combination
         .iter()
         .map(|(key, value)| setting_of(about, key, value));
-    let told = base.iter().cloned().chain(varied);
-    Ok(Settings::new(about, world(about, matches), told)?)
+    Ok(Settings::new(
+        about,
+        world(about, matches),
+        base.iter().cloned().chain(varied),
+    )?)
 }
 
 /// What varies in a what-if, and what every run has.
@@ -386,10 +396,12 @@ fn what_is_measured(recording: &Recording, metric: String, about: &About) -> Opt
     let variants = all
         .clone()
         .any(|of| recording.series_texts(of.series).0 != variant);
-    let subjects = all.clone().any(|of| of.subject != first.subject);
-    let of = [(subjects, subject), (variants, variant)]
-        .into_iter()
-        .filter(|(several, name)| *several && !name.is_empty());
+    let of = [
+        (all.clone().any(|of| of.subject != first.subject), subject),
+        (variants, variant),
+    ]
+    .into_iter()
+    .filter(|(several, name)| *several && !name.is_empty());
     // What experiments call the number of their draws.
     let draws = ["free-seeds", "seeds", "rounds", "repetitions", "iterations"]
         .into_iter()

@@ -222,10 +222,12 @@ impl RandomKey {
                     None => Value::Number(number),
                 }
             }
-            Span::Whole { from, to } => {
-                let length = to.abs_diff(*from).saturating_add(1);
-                Value::Whole(from.wrapping_add_unsigned(self.stream.below(index, length)))
-            }
+            Span::Whole { from, to } => Value::Whole(
+                from.wrapping_add_unsigned(
+                    self.stream
+                        .below(index, to.abs_diff(*from).saturating_add(1)),
+                ),
+            ),
             Span::Choice(values) => {
                 let length = values.len();
                 values[((unit * length as f64) as usize).min(length - 1)]

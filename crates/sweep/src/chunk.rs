@@ -151,8 +151,11 @@ pub fn run(
         header,
     };
     let path = folder.join(CHUNK_FILE);
-    let text = toml::to_string(&said).map_err(|error| unwritable(&path, &error))?;
-    fs::write(&path, text).map_err(Error::io(&path, "write"))?;
+    fs::write(
+        &path,
+        toml::to_string(&said).map_err(|error| unwritable(&path, &error))?,
+    )
+    .map_err(Error::io(&path, "write"))?;
     move_there(dataset, chunk, folder)?;
     Ok(said)
 }

@@ -317,8 +317,8 @@ fn check_ours(folder: &Path) -> Result {
     let is_ours = |name: &str| {
         name.starts_with('.') || [PLAN_FILE, MARKS_FILE, DATA, RUNS, "slurm.sh"].contains(&name)
     };
-    let entries = if_there(fs::read_dir(folder)).map_err(Error::io(folder, "list"))?;
-    match entries
+    match if_there(fs::read_dir(folder))
+        .map_err(Error::io(folder, "list"))?
         .into_iter()
         .flatten()
         .filter_map(|entry| Some(entry.ok()?.file_name().to_string_lossy().into_owned()))

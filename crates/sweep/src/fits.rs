@@ -4,6 +4,7 @@ use crate::axis::{Axis, PlacedValue, RandomKey, Span, Value, Values};
 use crate::plan::{Plan, Point};
 use document::one_of;
 use experiment::{Error, Experiment, Kind, Settings, World};
+use itertools::Itertools;
 use std::ops::Range;
 
 /// Values of a key that are looked at one by one; further ones are checked when their points run.
@@ -46,11 +47,11 @@ impl Fitting {
             Some(name) => match about.worlds.iter().find(|world| world.world.name() == name) {
                 Some(world) => world.world,
                 None => {
-                    let known: Vec<_> = about
+                    let known = about
                         .worlds
                         .iter()
                         .map(|world| world.world.name())
-                        .collect();
+                        .collect_vec();
                     return wrong(
                         plan.world_place.clone(),
                         &format!("{} does not run in a world `{name}`", about.name),
@@ -148,14 +149,12 @@ impl Fitting {
             .setting(key)
             .is_some_and(|setting| matches!(setting.kind(), Kind::OutputFile))
         {
-            let message = format!("`{key}` is a file to write");
             return wrong(
-                &message,
+                &format!("`{key}` is a file to write"),
                 "every point would write it anew; run a single point with `stopwatt run` for it",
             );
         }
-        let pair = self.setting(key, &it.value.text());
-        match Settings::new(about, self.world, [pair]) {
+        match Settings::new(about, self.world, [self.setting(key, &it.value.text())]) {
             Ok(_) => Ok(()),
             Err(Error::Usage { message, help }) => {
                 // The command line's spelling of a setting is not the plan's.

@@ -164,12 +164,15 @@ impl Parser<'_> {
 
     /// Refuses a key that is none of these.
     fn known_keys(&self, table: &DeTable<'_>, keys: &[&str], of: &str, help: &str) -> Result {
-        let is_unknown = |key: &&Spanned<_>| !keys.contains(&AsRef::as_ref(key.get_ref()));
-        match table.keys().find(is_unknown) {
-            Some(key) => {
-                let message = format!("unknown key `{}` {of}", key.get_ref());
-                self.wrong(key.span(), message, help)
-            }
+        match table
+            .keys()
+            .find(|key| !keys.contains(&AsRef::as_ref(key.get_ref())))
+        {
+            Some(key) => self.wrong(
+                key.span(),
+                format!("unknown key `{}` {of}", key.get_ref()),
+                help,
+            ),
             None => Ok(()),
         }
     }
@@ -336,17 +339,18 @@ impl Parser<'_> {
         if rows.is_empty() {
             return self.wrong(value.span(), "the list has no row", HELP);
         }
-        let settings = |row: &Spanned<DeValue<'_>>| {
-            if !row.get_ref().is_table() {
-                return self.wrong(row.span(), "a row of the list is no table", HELP);
-            }
-            let leaves = self.leaves(row, "list")?.into_iter();
-            leaves
-                .map(|(key, _, value)| Ok((key, self.value(value)?)))
-                .collect()
-        };
         Ok(Axis::List(
-            rows.iter().map(settings).collect::<Result<_, _>>()?,
+            rows.iter()
+                .map(|row| {
+                    if !row.get_ref().is_table() {
+                        return self.wrong(row.span(), "a row of the list is no table", HELP);
+                    }
+                    self.leaves(row, "list")?
+                        .into_iter()
+                        .map(|(key, _, value)| Ok((key, self.value(value)?)))
+                        .collect()
+                })
+                .collect::<Result<_, _>>()?,
         ))
     }
 

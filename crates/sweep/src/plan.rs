@@ -2,6 +2,7 @@
 
 use crate::axis::{Axis, Kind, PlacedValue, Value};
 use document::{Document, Error};
+use itertools::Itertools;
 use recording::RowKinds;
 use std::ops::Range;
 
@@ -74,7 +75,7 @@ impl Plan {
             };
             format!("{} {what}", axis.count())
         });
-        let parts: Vec<String> = parts.collect();
+        let parts = parts.collect_vec();
         if parts.is_empty() {
             "nothing varies".to_owned()
         } else {

@@ -382,8 +382,8 @@ pub fn some_point_can_run(fitting: &Fitting, place: &Environment<'_>) -> Result 
     let mut first = None;
     for number in [0, last / 2, last] {
         let check = || {
-            let point = fitting.plan.point(number);
-            let request = place.request(fitting, &point, place.platforms, None)?;
+            let request =
+                place.request(fitting, &fitting.plan.point(number), place.platforms, None)?;
             fitting.experiment.check(&request)
         };
         match check() {

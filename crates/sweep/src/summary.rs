@@ -85,7 +85,7 @@ impl Summary {
 pub fn summary(folder: &Path) -> Result<Summary, Error> {
     let dataset = Dataset::open(folder)?;
     let plan = &dataset.plan;
-    let mut keys: Vec<String> = plan.keys().into_iter().map(|(key, _)| key).collect();
+    let mut keys = plan.keys().into_iter().map(|(key, _)| key).collect_vec();
     if plan.repeats() {
         keys.push("repetition".to_owned());
     }
@@ -102,14 +102,13 @@ pub fn summary(folder: &Path) -> Result<Summary, Error> {
         let Some(header) = said.header else { continue };
         said.files.retain(|name, _| name == MEASURES_FILE);
         let damaged = |error| Error::of_rows(&dataset.folder, error);
-        let files = &said.files;
-        let mut reader = Reader::open_part(&dataset.chunk_folder(chunk), header.clone(), files)
-            .map_err(damaged)?;
+        let mut reader =
+            Reader::open_part(&dataset.chunk_folder(chunk), header.clone(), &said.files)
+                .map_err(damaged)?;
         let mut rows = Recording::new(header);
         let mut known = HashMap::new();
         while reader.next_measures(&mut rows).map_err(damaged)? {
-            let numbers = reader.points_of_measures();
-            for (measure, number) in rows.measures().iter().zip(numbers) {
+            for (measure, number) in rows.measures().iter().zip(reader.points_of_measures()) {
                 found.take(&rows, measure, *number, &mut known);
             }
             rows.clear();
@@ -117,21 +116,20 @@ pub fn summary(folder: &Path) -> Result<Summary, Error> {
         found.end_point();
     }
     let kept = found.kept();
-    let point = |(number, figures): (u64, Vec<f64>)| {
-        let settings = settings_at(plan, &keys, number);
-        let figures = kept
-            .iter()
-            .map(|&at| figures.get(at).copied().unwrap_or(f64::NAN))
-            .collect();
-        PointSummary {
-            number,
-            settings,
-            figures,
-        }
-    };
     let points = std::mem::take(&mut found.points)
         .into_iter()
-        .map(point)
+        .map(|(number, figures)| {
+            let settings = settings_at(plan, &keys, number);
+            let figures = kept
+                .iter()
+                .map(|&at| figures.get(at).copied().unwrap_or(f64::NAN))
+                .collect();
+            PointSummary {
+                number,
+                settings,
+                figures,
+            }
+        })
         .collect();
     Ok(Summary {
         experiment: dataset.experiment().to_owned(),
@@ -152,12 +150,14 @@ pub fn summary(folder: &Path) -> Result<Summary, Error> {
 /// The values of `keys` at a point, of which the last may be its repetition.
 fn settings_at(plan: &crate::plan::Plan, keys: &[String], number: u64) -> Vec<Option<Value>> {
     let at = plan.point(number);
-    let value = |key: &String| {
-        let mut varied = at.varied.iter();
-        let (_, value) = varied.find(|(name, _)| name == key)?;
-        Some(value.clone())
-    };
-    let mut settings = keys.iter().map(value).collect_vec();
+    let mut settings = keys
+        .iter()
+        .map(|key| {
+            let mut varied = at.varied.iter();
+            let (_, value) = varied.find(|(name, _)| name == key)?;
+            Some(value.clone())
+        })
+        .collect_vec();
     if plan.repeats()
         && let Some(last) = settings.last_mut()
     {
@@ -249,21 +249,20 @@ impl Found {
         let Some(point) = self.point.take() else {
             return;
         };
-        let figure = |(values, better): (&mut Vec<_>, &Better)| {
-            let iterations: Iterations<_, _> = std::mem::take(values).into_iter().collect();
-            let worst = match better {
-                Better::Higher => Rank::Shortest,
-                Better::Lower | Better::Neither => Rank::Longest,
-            };
-            iterations
-                .ranked(worst)
-                .map_or(f64::NAN, |worst| worst.median)
-        };
         let figures = self
             .values
             .iter_mut()
             .zip(&self.better)
-            .map(figure)
+            .map(|(values, better)| {
+                let iterations: Iterations<_, _> = std::mem::take(values).into_iter().collect();
+                let worst = match better {
+                    Better::Higher => Rank::Shortest,
+                    Better::Lower | Better::Neither => Rank::Longest,
+                };
+                iterations
+                    .ranked(worst)
+                    .map_or(f64::NAN, |worst| worst.median)
+            })
             .collect();
         self.points.insert(point, figures);
     }
@@ -276,11 +275,10 @@ impl Found {
                 .filter(|&at| is_kept(&self.quantities[at]))
                 .collect()
         };
-        let is_principal = |quantity: &Quantity| {
-            metrics::by_name(&quantity.metric).is_some_and(|metric| metric.principal)
-        };
         [
-            which(&is_principal),
+            which(&|quantity| {
+                metrics::by_name(&quantity.metric).is_some_and(|metric| metric.principal)
+            }),
             which(&|quantity| quantity.subject.is_empty()),
             which(&|_| true),
         ]

@@ -16,6 +16,7 @@ use dataplane::study::StudyBody;
 use dataplane::walk::{Shape, Strides, code_bytes};
 use experiment::setting::Number;
 use experiment::{About, Example, Experiment, Request, Result, Sink, World, WorldAbout};
+use itertools::Itertools;
 use recording::{Recording, metrics};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -199,11 +200,10 @@ impl ModelStudy {
             progress.check()?;
             let size =
                 |name: &str, value: usize| (name.to_owned(), toml::Value::from(value as i64));
-            let stride = size("buffer_bytes", path.buffer_bytes as usize);
             let place = toml::Table::from_iter([
                 size("frame_size", path.frame_size),
                 size("pool", path.pool),
-                stride,
+                size("buffer_bytes", path.buffer_bytes as usize),
             ]);
             recording.header.coordinates.insert(variant.clone(), place);
             let series = recording.series(variant, "path", path.device.name());
@@ -318,7 +318,7 @@ fn here(request: &Request<'_>, sink: &mut dyn Sink) -> Result {
             &[none, CELL],
             || true,
         );
-        let cells: Vec<_> = [none, CELL].into_iter().zip(values).collect();
+        let cells = [none, CELL].into_iter().zip(values).collect_vec();
         let variant = format!("frame-{}", row.frame_size);
         let part = results::study(
             recording.header.clone(),

@@ -14,6 +14,7 @@
 use crate::places::CacheLevel;
 use core_model::{Core, Parameters, Site, Stall};
 use dataplane::frame::FRAME_MAX;
+use itertools::Itertools;
 
 /// Bytes of a descriptor that a device reads or writes (slide "Types of Data Accesses").
 pub const DESCRIPTOR: u64 = 32;
@@ -166,9 +167,9 @@ impl FramePath {
                 core.clear_stalls();
             }
             let size = self.frame_size as u64;
-            let packets: Vec<(u64, u64)> = (0..size)
+            let packets = (0..size)
                 .map(|row| (frame as u64 * size + row, row))
-                .collect();
+                .collect_vec();
             for &packet in &packets {
                 for kind in [Kind::Descriptor, Kind::Data] {
                     let line = self.address(Node::Receive, kind, packet);

@@ -105,8 +105,7 @@ pub fn network(number: u32) -> u32 {
 
 /// The destination of a flow: an odd step spreads flows over a number of routes, and over hosts.
 pub fn destination(flow: u32, routes: u32) -> Ipv4Addr {
-    let route = flow.wrapping_mul(2_654_435_761) % routes;
-    Ipv4Addr::from(network(route) + 1 + flow / routes % 250)
+    Ipv4Addr::from(network(flow.wrapping_mul(2_654_435_761) % routes) + 1 + flow / routes % 250)
 }
 
 /// Builds a graph for each of some workers, with a generator and buffers of its own, over the same
@@ -156,9 +155,11 @@ fn plane(load: Load, address: impl Fn(u16) -> Mac) -> Plane {
         };
         let adjacencies = outside.iter().map(&mut neighbour).collect_vec();
         for (number, &adjacency) in (0..routes).zip(adjacencies.iter().cycle()) {
-            let prefix = Prefix::new(network(number).into(), 24).expect("24 bits are a length");
             plane
-                .add_route(prefix, adjacency)
+                .add_route(
+                    Prefix::new(network(number).into(), 24).expect("24 bits are a length"),
+                    adjacency,
+                )
                 .expect("a /24 takes no group");
         }
     }
@@ -405,8 +406,7 @@ pub fn count(
         let events = events.name();
         format!("No {events} events per packet: this machine counts none ({why}).")
     })?;
-    let reports = graphs.iter().map(Graph::report).collect_vec();
-    let nodes = Report::sum(&reports)
+    let nodes = Report::sum(&graphs.iter().map(Graph::report).collect_vec())
         .map(|sum| sum.runtime)
         .unwrap_or_default();
     Ok(EventCounts {
@@ -523,8 +523,7 @@ impl Running {
     }
 
     fn sum(&self) -> Option<Report> {
-        let reports = self.graphs.iter().map(Graph::report).collect_vec();
-        Report::sum(&reports)
+        Report::sum(&self.graphs.iter().map(Graph::report).collect_vec())
     }
 }
 

@@ -11,6 +11,7 @@ use dataplane::memory::{InBuffer, InFrame, Meta, write_header_line};
 use dataplane::study::{StudyBody, Work};
 use dataplane::walk::{Shape, Strides, walk};
 use experiment::{Error, Result, Settings};
+use itertools::Itertools;
 use recording::facts;
 use std::hint::black_box;
 
@@ -80,8 +81,10 @@ impl Study {
     /// A place for metadata that has no line of its own.
     pub(crate) fn check(settings: &Settings) -> Result {
         if settings.get(IN_FRAME) && settings.get(HEADER_IN).is_some() {
-            let message = "--header-in says where a line lies that --in-frame takes away";
-            Err(Error::usage(message, "leave one of them out"))
+            Err(Error::usage(
+                "--header-in says where a line lies that --in-frame takes away",
+                "leave one of them out",
+            ))
         } else {
             Ok(())
         }
@@ -240,11 +243,10 @@ impl Caches {
                 }
             }
             if any {
-                let words_of_a_line = 64 / size_of::<u64>();
                 black_box(
                     others
                         .iter()
-                        .step_by(words_of_a_line)
+                        .step_by(64 / size_of::<u64>())
                         .fold(0_u64, |sum, word| sum.wrapping_add(*word)),
                 );
             }
@@ -274,7 +276,7 @@ pub fn cache_bytes(level: usize) -> Option<usize> {
 
 /// All buffers in an order that no hardware prefetcher follows.
 pub(crate) fn shuffled(count: usize) -> Vec<Buffer> {
-    let mut order: Vec<Buffer> = (0..count as u32).collect();
+    let mut order = (0..count as u32).collect_vec();
     fastrand::Rng::with_seed(1).shuffle(&mut order);
     order
 }

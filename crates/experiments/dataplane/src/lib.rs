@@ -123,8 +123,9 @@ const DATA_IN: Choice<CacheLevel> = Choice::new(
 /// # Errors
 /// The sizes that there are.
 pub fn frame_size(text: &str) -> Result<usize, String> {
-    let size = text.parse().map_err(|_| format!("`{text}` is no number"))?;
-    dataplane::plane::Settings::checked_frame_size(size)
+    dataplane::plane::Settings::checked_frame_size(
+        text.parse().map_err(|_| format!("`{text}` is no number"))?,
+    )
 }
 
 /// A header for what this machine measures: in ticks of its counter.

@@ -274,9 +274,8 @@ fn strides(text: &str) -> Result<Strides, String> {
 fn buffers_hold_frames(settings: &Given) -> Result {
     let (buffers, frame) = (settings.get(BUFFERS), settings.get(FRAME_SIZE));
     if buffers < 2 * frame {
-        let message = format!("{buffers} buffers are less than two frames of {frame}");
         Err(Error::usage(
-            message,
+            format!("{buffers} buffers are less than two frames of {frame}"),
             format!("give --buffers {} or more", 2 * frame),
         ))
     } else {
@@ -342,8 +341,10 @@ impl Experiment for Dataplane {
         let ran = match &graph {
             GraphAsked::Ours(_) if !objects.is_empty() => {
                 let ours = load.kind.name();
-                let message = format!("--nodes is for a graph of your own, and {ours} is ours");
-                return Err(Error::usage(message, "name its file: --graph FILE.toml"));
+                return Err(Error::usage(
+                    format!("--nodes is for a graph of your own, and {ours} is ours"),
+                    "name its file: --graph FILE.toml",
+                ));
             }
             GraphAsked::Ours(kind) => asked.of_ours(*kind, settings, &progress)?,
             GraphAsked::File(path) => {
@@ -379,8 +380,7 @@ impl Experiment for Dataplane {
             .bars("Clocks per packet, by node", Some(results::LOADED_CASE));
         header.pictures.push(picture);
         header.notes.extend(no_counters);
-        let recording = results::graph(header, &name, &loaded);
-        sink.whole(&recording)
+        sink.whole(&results::graph(header, &name, &loaded))
     }
 }
 
@@ -550,8 +550,8 @@ const MEMORY: &str = "memory of this process";
 /// The packets of a capture file.
 fn captured(path: &Path) -> Result<Vec<Vec<u8>>> {
     let wrong = |why: String| Error::Failed(format!("{}: {why}", path.display()));
-    let bytes = std::fs::read(path).map_err(|error| wrong(error.to_string()))?;
-    let packets = pcap::read(&bytes).map_err(|error| wrong(error.to_string()))?;
+    let packets = pcap::read(&std::fs::read(path).map_err(|error| wrong(error.to_string()))?)
+        .map_err(|error| wrong(error.to_string()))?;
     if packets.is_empty() {
         Err(wrong("there is no packet in it".to_owned()))
     } else {

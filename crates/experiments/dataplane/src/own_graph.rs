@@ -36,8 +36,11 @@ use std::path::Path;
 /// # Errors
 /// The document is no such graph; the error names the line.
 pub fn check(document: &Document) -> Result {
-    let load = Load::new(GraphKind::Ip4Route);
     file::GraphFile::read(document)?
-        .plan(Path::new(document.name()), &[], load)
+        .plan(
+            Path::new(document.name()),
+            &[],
+            Load::new(GraphKind::Ip4Route),
+        )
         .map(drop)
 }

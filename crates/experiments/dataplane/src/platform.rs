@@ -158,8 +158,10 @@ impl CorePlatform {
             false => platforms.document(&file_of(name))?,
         };
         if is_of_a_board(document.text()) {
-            let message = format!("`{name}` is no modelled core: its file has no [core]");
-            return Err(Error::usage(message, one_of(name, &known)));
+            return Err(Error::usage(
+                format!("`{name}` is no modelled core: its file has no [core]"),
+                one_of(name, &known),
+            ));
         }
         Ok(Self::parse(&document)?)
     }

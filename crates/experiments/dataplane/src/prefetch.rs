@@ -12,6 +12,7 @@ use core_model::Parameters;
 use dataplane::walk::{Shape, Strides};
 use experiment::setting::{Number, Or};
 use experiment::{About, Error, Example, Experiment, Request, Result, Sink, World, WorldAbout};
+use itertools::Itertools;
 use recording::{Header, Picture, Recording, facts, metrics};
 
 /// Measures or predicts the clocks of each loop and stride.
@@ -119,9 +120,12 @@ fn here(request: &Request<'_>, sink: &mut dyn Sink) -> Result {
     let mut header = host_header(ABOUT.name, study.repetitions as u32);
     header.set_facts(&study.facts());
     header.pictures = pictures();
-    let measured: Vec<_> = cells.into_iter().zip(values).collect();
-    let recording = results::study(header, "host", study.layout.name(), &measured);
-    sink.whole(&recording)
+    sink.whole(&results::study(
+        header,
+        "host",
+        study.layout.name(),
+        &cells.into_iter().zip(values).collect_vec(),
+    ))
 }
 
 /// A prediction that is asked for.

@@ -114,8 +114,13 @@ pub fn graph(header: Header, name: &str, loaded: &LoadResult) -> Recording {
         let series = recording.series(name, EVENTS_CASE, "");
         for node in nodes.iter().filter(|node| node.counters.vectors > 0) {
             for (event, count) in names.iter().zip(node.counters.events) {
-                let value = count as f64 / node.counters.vectors as f64;
-                recording.add_part(series, 0, metrics::EVENTS, [&node.name, event], value);
+                recording.add_part(
+                    series,
+                    0,
+                    metrics::EVENTS,
+                    [&node.name, event],
+                    count as f64 / node.counters.vectors as f64,
+                );
             }
         }
     }

@@ -1,6 +1,7 @@
 //! The steps of a task of a benchmark, in words: `run 5ms`, `timer 6ms`,
 //! `callbacks $page.callbacks`.
 
+use itertools::Itertools;
 use minikernel::Draw;
 
 /// A number, or the name of the unknown that it is.
@@ -47,7 +48,7 @@ const KNOWN: &str = "run TIME, sleep TIME, timer TIME [more TIME], suspend, resu
 /// # Errors
 /// The advice: what would be right.
 pub fn parse(text: &str) -> Result<Do, String> {
-    let words: Vec<&str> = text.split_whitespace().collect();
+    let words = text.split_whitespace().collect_vec();
     Ok(match words[..] {
         ["run", time] => Do::Run(draw(time)?),
         ["sleep", time] => Do::Sleep(draw(time)?),

@@ -7,6 +7,7 @@ use crate::runs::{RunResult, run};
 use crate::suite::{Benchmark, Suite};
 use crate::unknown::{Range, Value};
 use experiment::{Error, Progress, Result, side_by_side};
+use itertools::Itertools;
 
 /// A kind of points.
 #[derive(Clone, Copy, PartialEq)]
@@ -95,10 +96,10 @@ pub fn plan<'s>(
 pub fn set(suite: &Suite, given: &[(String, String)]) -> Result<Vec<(String, Value)>> {
     let parse = |(name, text): &(String, String)| {
         let Some(at) = suite.unknown(name) else {
-            let known: Vec<&str> = suite
+            let known = suite
                 .may_be_set()
                 .map(|unknown| unknown.name.as_str())
-                .collect();
+                .collect_vec();
             let near = document::nearest(name, known.iter().copied());
             let help = near.map_or_else(
                 || format!("there are: {}", known.join(", ")),
@@ -152,8 +153,12 @@ pub fn visit<'s>(
             .into_iter()
             .map(|configuration| run(board, visit.benchmark, configuration, &visit.point))
             .collect::<Result<_, _>>()?;
-        let point = visit.point.clone().silenced();
-        let silent = run(board, visit.benchmark, Configuration::Reference, &point)?;
+        let silent = run(
+            board,
+            visit.benchmark,
+            Configuration::Reference,
+            &visit.point.clone().silenced(),
+        )?;
         Ok(PointResults {
             visit,
             configurations,

@@ -39,7 +39,6 @@ impl<'s> Point<'s> {
 
     /// A draw. Each unknown has a stream of its own, so that another one more changes none of them.
     pub fn draw(suite: &'s Suite, draw: u32) -> Self {
-        let switches = suite.switches.iter().map(|switch| switch.central.clone());
         let values = suite
             .unknowns
             .iter()
@@ -50,7 +49,7 @@ impl<'s> Point<'s> {
                     (at as u64) << 32 | u64::from(draw),
                 ))
             })
-            .chain(switches)
+            .chain(suite.switches.iter().map(|switch| switch.central.clone()))
             .collect();
         let seed = SplitMix64::fork(suite.seed, SEEDS + u64::from(draw)).next();
         Self {

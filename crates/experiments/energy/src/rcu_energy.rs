@@ -114,14 +114,13 @@ impl CheckedRequest {
         let settings = &request.settings;
         let document = match settings.get(OTHER_RANGES) {
             Some(path) => Document::open(&path)?,
-            None => {
-                let text = request.platforms.read(RANGES)?;
-                Document::new(format!("platforms/{RANGES}"), text)
-            }
+            None => Document::new(
+                format!("platforms/{RANGES}"),
+                request.platforms.read(RANGES)?,
+            ),
         };
         let mut suite = Suite::read(&document)?;
-        let costs = platforms::kernel_costs(request.platforms)?;
-        suite.add_kernel_costs(&Costs::read(&costs)?);
+        suite.add_kernel_costs(&Costs::read(&platforms::kernel_costs(request.platforms)?)?);
         let set = plan::set(&suite, &settings.get(SET))?;
         let known = suite
             .benchmarks
@@ -132,9 +131,8 @@ impl CheckedRequest {
             None => known.iter().map(|&name| name.to_owned()).collect(),
             Some(names) => {
                 if let Some(wrong) = names.iter().find(|name| !known.contains(&name.as_str())) {
-                    let message = format!("there is no benchmark `{wrong}`");
                     return Err(Error::usage(
-                        message,
+                        format!("there is no benchmark `{wrong}`"),
                         format!("there are: {}", known.join(", ")),
                     ));
                 }
@@ -179,8 +177,11 @@ impl Experiment for RcuEnergy {
             .settings
             .get(DRAWS)
             .unwrap_or(if full { 256 } else { 4 });
-        let visits = plan(&asked.suite, &asked.benchmarks(), draws, full, &asked.set);
-        let visited = visit(&asked.board, visits, &sink.progress())?;
+        let visited = visit(
+            &asked.board,
+            plan(&asked.suite, &asked.benchmarks(), draws, full, &asked.set),
+            &sink.progress(),
+        )?;
 
         let mut header = rows::header(ABOUT.name, &asked.suite, &asked.board, &asked.set, draws);
         header.seeded_modes = vec![
@@ -188,8 +189,12 @@ impl Experiment for RcuEnergy {
             plan::Kind::Central.name().to_owned(),
         ];
         let mut recording = rows::recording(header, &asked.suite, &asked.board, &visited);
-        let visits = visited.iter().map(|visited| &visited.visit);
-        lanes::add(&mut recording, &asked.board, visits, &sink.progress())?;
+        lanes::add(
+            &mut recording,
+            &asked.board,
+            visited.iter().map(|visited| &visited.visit),
+            &sink.progress(),
+        )?;
         sink.whole(&recording)
     }
 }

@@ -7,6 +7,7 @@ use crate::runs::{LATENCIES, OWNERS, RunResult};
 use crate::suite::{Length, Suite};
 use crate::unknown::Value;
 use experiment::World;
+use itertools::Itertools;
 use minikernel::WakeCause;
 use recording::{Header, Recording, Series, facts, metrics};
 
@@ -122,13 +123,12 @@ fn unknowns(recording: &mut Recording, suite: &Suite, visited: &[PointResults<'_
         .filter(|visited| Some(&visited.visit.benchmark.name) == first)
     {
         for (unknown, value) in suite.unknowns.iter().zip(at.visit.point.values()) {
-            let place = unknown.place(value);
             recording.add(
                 series,
                 at.visit.number,
                 metrics::UNKNOWN,
                 &unknown.name,
-                place,
+                unknown.place(value),
             );
         }
     }
@@ -197,13 +197,14 @@ fn pictures(header: &mut Header, name: &str) {
         ("where the time of the clusters went", &metrics::RESIDENCY),
         ("wake-ups of idle CPUs by cause", &metrics::WAKE_UPS),
     ] {
-        let picture = metric.bars(&format!("{name}: {what}"), Some(name));
-        header.pictures.push(picture);
+        header
+            .pictures
+            .push(metric.bars(&format!("{name}: {what}"), Some(name)));
     }
 }
 
 fn describe(header: &mut Header, suite: &Suite, board: &Board, visited: &[PointResults<'_>]) {
-    let names: Vec<&String> = suite
+    let names = suite
         .benchmarks
         .iter()
         .map(|benchmark| &benchmark.name)
@@ -212,7 +213,7 @@ fn describe(header: &mut Header, suite: &Suite, board: &Board, visited: &[PointR
                 .iter()
                 .any(|visited| visited.visit.benchmark.name == **name)
         })
-        .collect();
+        .collect_vec();
     for name in &names {
         pictures(header, name);
     }

@@ -6,6 +6,7 @@ use crate::point::Point;
 use crate::suite::{Benchmark, KERNEL, Length, Suite};
 use crate::workload::workload;
 use experiment::{Error, Result};
+use itertools::Itertools;
 use minikernel::{Affinities, Frequency, Hardware, Outcome, Owner, Rcu, Settings, WakeCause};
 use placement::Placement;
 
@@ -174,12 +175,11 @@ pub(crate) fn simulate(
         record,
     )
     .map_err(Error::failed)?;
-    let policy = placement(point.suite, &hardware)?;
     let outcome = minikernel::run(
         &hardware,
         &settings,
         &workload,
-        policy,
+        placement(point.suite, &hardware)?,
         Some(Box::new(rcu)),
         time_ns,
     )
@@ -248,13 +248,13 @@ fn ran(simulated: &SimulatedRun, benchmark: &Benchmark) -> RunResult {
 
 /// Latencies of the benchmark's tasks, by size.
 fn latencies(outcome: &Outcome, of_benchmark: usize) -> Vec<u64> {
-    let mut all: Vec<u64> = outcome
+    let mut all = outcome
         .tasks
         .iter()
         .take(of_benchmark)
         .flat_map(|task| &task.counts.latencies)
         .copied()
-        .collect();
+        .collect_vec();
     all.sort_unstable();
     all
 }

@@ -250,8 +250,11 @@ impl Suite {
             let span = read.span();
             let benchmark = reader.benchmark(read, &benchmarks)?;
             if benchmarks.iter().any(|other| other.name == benchmark.name) {
-                let message = format!("there are two benchmarks `{}`", benchmark.name);
-                return Err(reader.wrong(span, &message, "give each a name of its own"));
+                return Err(reader.wrong(
+                    span,
+                    &format!("there are two benchmarks `{}`", benchmark.name),
+                    "give each a name of its own",
+                ));
             }
             benchmarks.push(benchmark);
         }
@@ -319,8 +322,12 @@ impl Reader<'_> {
 
     /// The values of the unknown of a name, if that has some.
     fn values(&self, name: &str) -> Option<&[Value]> {
-        let unknown = self.unknowns.iter().find(|unknown| unknown.name == name)?;
-        match &unknown.range {
+        match &self
+            .unknowns
+            .iter()
+            .find(|unknown| unknown.name == name)?
+            .range
+        {
             Range::Values(values) => Some(values),
             Range::Numbers { .. } => None,
         }
@@ -407,8 +414,11 @@ impl Reader<'_> {
             .collect_vec();
         for (at, name) in names.iter().enumerate() {
             if names[..at].contains(name) {
-                let message = format!("there are two unknowns or switches `{name}`");
-                return Err(self.wrong(0..0, &message, "give each a name of its own"));
+                return Err(self.wrong(
+                    0..0,
+                    &format!("there are two unknowns or switches `{name}`"),
+                    "give each a name of its own",
+                ));
             }
         }
         for (name, words) in SWITCHES {
@@ -450,10 +460,9 @@ impl Reader<'_> {
                 rate_limit_ns: 10_000_000,
             },
             other => {
-                let message = format!("there is no frequency rule `{other}`");
                 return Err(self.wrong(
                     read.span(),
-                    &message,
+                    &format!("there is no frequency rule `{other}`"),
                     "write highest, lowest or schedutil",
                 ));
             }
@@ -490,8 +499,11 @@ impl Reader<'_> {
             .find(|(name, _)| semaphores.iter().any(|(own, _)| own == name))
             .map(|(name, _)| name))
         {
-            let message = format!("`{twice}` is in both `{name}` and `{}`", other.name);
-            return Err(self.wrong(beside.span(), &message, "call one of them otherwise"));
+            return Err(self.wrong(
+                beside.span(),
+                &format!("`{twice}` is in both `{name}` and `{}`", other.name),
+                "call one of them otherwise",
+            ));
         }
         Ok(other)
     }
@@ -503,8 +515,11 @@ impl Reader<'_> {
             "busy" => true,
             "rest" => false,
             other => {
-                let message = format!("there is no class `{other}`");
-                return Err(self.wrong(read.class.span(), &message, "write busy or rest"));
+                return Err(self.wrong(
+                    read.class.span(),
+                    &format!("there is no class `{other}`"),
+                    "write busy or rest",
+                ));
             }
         };
         let names = read
@@ -604,8 +619,11 @@ impl Reader<'_> {
             },
             (None, Some(priority @ 1..=99)) => Policy::RealTime { priority },
             _ => {
-                let help = "give it `nice` from -20 to 19, or `priority` from 1 to 99, not both";
-                return Err(self.wrong(span, &of("no such priority"), help));
+                return Err(self.wrong(
+                    span,
+                    &of("no such priority"),
+                    "give it `nice` from -20 to 19, or `priority` from 1 to 99, not both",
+                ));
             }
         };
         let word = |text: Option<Spanned<String>>, usual: &str, known: &[&str]| match text {
@@ -659,10 +677,11 @@ impl Reader<'_> {
         };
         match self.values(&name) {
             Some(values) if values.contains(&value) => Ok((name, value)),
-            _ => {
-                let message = of(&format!("no unknown `{name}` has the value `{value}`"));
-                Err(self.wrong(span, &message, "take one of the `values` of an [[unknown]]"))
-            }
+            _ => Err(self.wrong(
+                span,
+                &of(&format!("no unknown `{name}` has the value `{value}`")),
+                "take one of the `values` of an [[unknown]]",
+            )),
         }
     }
 

@@ -1,6 +1,7 @@
 //! Unknowns, which were not published: a range each, and how a value is drawn from it.
 
 use engine::SplitMix64;
+use itertools::Itertools;
 use serde::Deserialize;
 use std::fmt;
 
@@ -85,7 +86,7 @@ impl Unknown {
     pub fn parse(&self, text: &str) -> Result<Value, String> {
         match &self.range {
             Range::Values(values) => {
-                let known: Vec<String> = values.iter().map(Value::to_string).collect();
+                let known = values.iter().map(Value::to_string).collect_vec();
                 let at = known.iter().position(|value| value == text);
                 at.map(|at| values[at].clone())
                     .ok_or_else(|| format!("one of {}", known.join(", ")))

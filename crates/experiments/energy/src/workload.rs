@@ -4,6 +4,7 @@ use crate::actions::Do;
 use crate::board::{big_cpus, capacity, little, little_cpus};
 use crate::point::Point;
 use crate::suite::{Benchmark, Task};
+use itertools::Itertools;
 use minikernel::{Action, CpuSet, DeviceSpec, Draw, Hardware, Phase, Start, TaskSpec, Workload};
 
 /// The time that the handler of an interrupt of storage or network takes, in ns at capacity 1024:
@@ -19,7 +20,7 @@ pub fn workload(
     point: &Point<'_>,
     hardware: &Hardware,
 ) -> (Workload, usize) {
-    let there: Vec<&Task> = benchmark
+    let there = benchmark
         .tasks
         .iter()
         .filter(|task| {
@@ -27,7 +28,7 @@ pub fn workload(
                 .as_ref()
                 .is_none_or(|(name, value)| point.is(name, value))
         })
-        .collect();
+        .collect_vec();
     // Whoever is resumed by name is the first instance of it.
     let mut first = Vec::new();
     let mut count = 0;

@@ -34,9 +34,8 @@ impl Settings {
                 .iter()
                 .map(|about| about.world.name())
                 .collect_vec();
-            let message = format!("{} does not run in the world {}", about.name, world.name());
             return Err(Error::usage(
-                message,
+                format!("{} does not run in the world {}", about.name, world.name()),
                 format!("its worlds are: {}", known.join(", ")),
             ));
         }

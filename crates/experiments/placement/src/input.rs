@@ -228,12 +228,11 @@ impl Input {
 
         let part = settings.get(ROUND_TRIP);
         let platform = settings.get(PLATFORM);
-        let disabled = settings.get(DISABLE).unwrap_or_default();
         let board = Board::read(
             request.platforms,
             &platform,
             settings.get(IDLE),
-            &disabled,
+            &settings.get(DISABLE).unwrap_or_default(),
             part,
             &of_platform,
         )?;

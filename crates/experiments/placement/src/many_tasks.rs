@@ -272,22 +272,23 @@ impl TasksRequest {
         }
         .unwrap_or(1024);
         let time = Draw::Fixed(self.period_ns * self.duty_percent / 100);
-        let task = |number: u32| TaskSpec {
-            start: Start::At(random.next() % self.period_ns),
-            ..TaskSpec::forever(
-                &format!("task {number}"),
-                vec![
-                    Action::Timer {
-                        timer: 0,
-                        period: self.period_ns,
-                        relative: false,
-                    },
-                    Action::Run { time, capacity },
-                ],
-            )
-        };
         Workload {
-            tasks: (0..job.tasks).map(task).collect(),
+            tasks: (0..job.tasks)
+                .map(|number| TaskSpec {
+                    start: Start::At(random.next() % self.period_ns),
+                    ..TaskSpec::forever(
+                        &format!("task {number}"),
+                        vec![
+                            Action::Timer {
+                                timer: 0,
+                                period: self.period_ns,
+                                relative: false,
+                            },
+                            Action::Run { time, capacity },
+                        ],
+                    )
+                })
+                .collect(),
             ..Workload::default()
         }
     }
@@ -315,11 +316,10 @@ impl TasksRequest {
         };
         let policy: Box<dyn Placement> = Box::new(policy);
         let rcu = rcu_of(&settings, hardware.cpus(), RcuChoice::Ordinary)?;
-        let workload = self.workload(job);
         minikernel::run(
             hardware,
             &settings,
-            &workload,
+            &self.workload(job),
             policy,
             Some(Box::new(rcu)),
             self.seconds * 1_000_000_000,
@@ -333,24 +333,27 @@ impl TasksRequest {
     }
 
     fn facts(&self) -> facts::ManyTasks {
-        let board = |boards: &Vec<(Assumed, Board)>| {
-            let board = &boards[0].1;
-            let power = board
-                .idle
-                .power
-                .as_ref()
-                .and_then(|power| power.watts_per_unit.as_ref());
-            facts::TaskBoard {
-                name: board.name.clone(),
-                title: board.idle.title.clone(),
-                big: board.hardware.domains[fastest(&board.hardware)]
-                    .name
-                    .clone(),
-                watts_per_unit: power.map(|watts| watts.value),
-            }
-        };
         facts::ManyTasks {
-            boards: self.boards.iter().map(board).collect(),
+            boards: self
+                .boards
+                .iter()
+                .map(|boards| {
+                    let board = &boards[0].1;
+                    let power = board
+                        .idle
+                        .power
+                        .as_ref()
+                        .and_then(|power| power.watts_per_unit.as_ref());
+                    facts::TaskBoard {
+                        name: board.name.clone(),
+                        title: board.idle.title.clone(),
+                        big: board.hardware.domains[fastest(&board.hardware)]
+                            .name
+                            .clone(),
+                        watts_per_unit: power.map(|watts| watts.value),
+                    }
+                })
+                .collect(),
             tasks: self.tasks.clone(),
             period_ms: self.period_ns / 1_000_000,
             duty_percent: self.duty_percent,
@@ -382,8 +385,10 @@ pub fn run(request: &Request<'_>, sink: &mut dyn Sink) -> Result {
     let jobs = asked.jobs();
     let progress = sink.progress();
     progress.expect(jobs.len() as u64, "runs");
-    let outcomes = side_by_side(&progress, &jobs, |job| asked.run(job))?;
-    for (job, outcome) in jobs.iter().zip(&outcomes) {
+    for (job, outcome) in jobs
+        .iter()
+        .zip(&side_by_side(&progress, &jobs, |job| asked.run(job))?)
+    {
         add(&mut recording, asked.seeds.0, job, outcome);
     }
     sink.whole(&recording)

@@ -1,5 +1,6 @@
 //! Energy per work at each operating point: what it costs to be faster.
 
+use itertools::Itertools;
 use minikernel::Hardware;
 
 /// The work that energies are for is what a core of this capacity does in a second.
@@ -39,7 +40,7 @@ pub fn points(hardware: &Hardware) -> Vec<PointCost> {
                 shared: per_work(core + all / cpus),
             }
         };
-        domain.points.iter().map(cost).collect::<Vec<_>>()
+        domain.points.iter().map(cost).collect_vec()
     };
     hardware.domains.iter().flat_map(of).collect()
 }

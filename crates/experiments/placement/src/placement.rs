@@ -11,6 +11,7 @@ use experiment::setting::Switch;
 use experiment::{
     About, Example, Experiment, Request, Result, Sink, World, WorldAbout, side_by_side,
 };
+use itertools::Itertools;
 use platforms::DISABLE;
 use recording::{Header, Recording};
 use timeline::Timelines;
@@ -103,12 +104,11 @@ impl Experiment for Placement {
 
     fn check(&self, request: &Request<'_>) -> Result {
         if request.settings.is_given(&TASKS) {
-            let help = "--tasks runs equal tasks in place of a workload; leave it out";
             request.settings.refuse_all_but(
                 &[
                     &TASKS, &PLATFORM, &SECONDS, &SEEDS, &SEED, &DUTY, &PERIOD, &RULES, &FULL,
                 ],
-                help,
+                "--tasks runs equal tasks in place of a workload; leave it out",
             )?;
             return many_tasks::check(request);
         }
@@ -141,11 +141,11 @@ impl Experiment for Placement {
 fn runs(recording: &mut Recording, input: &Input, sink: &dyn Sink) -> Result {
     let progress = sink.progress();
     let (first, count) = input.seeds;
-    let jobs: Vec<_> = input
+    let jobs = input
         .policies
         .iter()
         .flat_map(|&kind| (0..u64::from(count)).map(move |seed| (kind, first + seed)))
-        .collect();
+        .collect_vec();
     progress.expect(jobs.len() as u64, "runs");
     let found = side_by_side(&progress, jobs, |(kind, seed)| one(input, kind, seed))?;
     for (kind, found) in input.policies.iter().zip(found.chunks(count as usize)) {

@@ -3,6 +3,7 @@
 use crate::input::{Input, RcuChoice};
 use crate::operating_points::points;
 use crate::seed_run::{SeedResult, TaskResult};
+use itertools::Itertools;
 use minikernel::placement::Kind;
 use minikernel::{Action, CpuSet, Frequency, TaskSpec};
 use recording::{Header, Picture, Recording, Series, facts, metrics};
@@ -155,22 +156,20 @@ pub fn add(recording: &mut Recording, kind: Kind, found: &[SeedResult]) {
     let series = recording.series(kind.name(), POOLED, "");
     for at in 0..found.first().map_or(0, |found| found.tasks.len()) {
         let pool = |of: fn(&TaskResult) -> &Vec<u64>| {
-            let mut all: Vec<u64> = found
+            let mut all = found
                 .iter()
                 .flat_map(|found| of(&found.tasks[at]))
                 .copied()
-                .collect();
+                .collect_vec();
             all.sort_unstable();
             all
         };
-        let name = found[0].tasks[at].name.clone();
-        let responses = pool(|task| &task.responses);
         times(
             recording,
             series,
             0,
-            &name,
-            &responses,
+            &found[0].tasks[at].name.clone(),
+            &pool(|task| &task.responses),
             &pool(|task| &task.latencies),
         );
     }
@@ -273,8 +272,11 @@ fn times(
         (metrics::WAKE_LATENCY, latencies, 1e3),
     ] {
         for percent in [50, 95, 99] {
-            let at = (list.len() * percent / 100).min(list.len().saturating_sub(1));
-            let Some(value) = list.get(at) else { continue };
+            let Some(value) =
+                list.get((list.len() * percent / 100).min(list.len().saturating_sub(1)))
+            else {
+                continue;
+            };
             recording.add_part(
                 series,
                 iteration,

@@ -59,8 +59,10 @@ pub struct TaskResult {
 /// # Errors
 /// The kernel refuses.
 pub fn one(input: &Input, kind: Kind, seed: u64) -> Result<SeedResult> {
-    let outcome = outcome(input, kind, seed, false, input.time_ns)?;
-    Ok(found(input, outcome))
+    Ok(found(
+        input,
+        outcome(input, kind, seed, false, input.time_ns)?,
+    ))
 }
 
 /// The same for a time, with its stamps if they are wanted.
@@ -73,13 +75,12 @@ pub fn outcome(
 ) -> Result<Outcome> {
     let settings = input.kernel(seed, record);
     let policy = kind.policy(&input.hardware.energy_model().map_err(Error::failed)?, seed);
-    let rcu = input.rcu(&settings)?;
     minikernel::run(
         &input.hardware,
         &settings,
         &input.workload,
         policy,
-        Some(Box::new(rcu)),
+        Some(Box::new(input.rcu(&settings)?)),
         time_ns,
     )
     .map_err(|wrong| Error::failed(format!("{}: {wrong}", input.workload_name)))
@@ -93,8 +94,7 @@ fn found(input: &Input, outcome: Outcome) -> SeedResult {
             if energy == 0 {
                 continue;
             }
-            let name = owner_name(input, &outcome, owner, number);
-            owners.push((name, energy));
+            owners.push((owner_name(input, &outcome, owner, number), energy));
         }
     }
     let idle = input
@@ -110,9 +110,11 @@ fn found(input: &Input, outcome: Outcome) -> SeedResult {
                         .clone()
                         .filter_map(|cpu| cpus[cpu].idle.get(state))
                 };
-                let entered = usages().map(|usage| usage.entered).sum();
-                let time = usages().map(|usage| usage.time_ns).sum();
-                (format!("{} {}", domain.name, of.name), entered, time)
+                (
+                    format!("{} {}", domain.name, of.name),
+                    usages().map(|usage| usage.entered).sum(),
+                    usages().map(|usage| usage.time_ns).sum(),
+                )
             })
         })
         .collect();

@@ -23,8 +23,10 @@ pub fn idle_states(files: &dyn Files, given: &str) -> Result<IdlePlatform> {
     }
     let known = files.stems(FOLDER)?;
     if !known.iter().any(|name| name == given) {
-        let message = format!("no idle states of a platform `{given}` are known");
-        return Err(Error::usage(message, one_of(given, &known)));
+        return Err(Error::usage(
+            format!("no idle states of a platform `{given}` are known"),
+            one_of(given, &known),
+        ));
     }
     Ok(IdlePlatform::read(
         &files.document(&format!("{FOLDER}/{given}.toml"))?,

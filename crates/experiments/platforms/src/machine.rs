@@ -2,6 +2,7 @@
 
 use document::{Document, one_of};
 use experiment::{Error, Files, Result};
+use itertools::Itertools;
 use soc::config::{Platform, Sources};
 use std::path::Path;
 
@@ -21,12 +22,14 @@ impl<'a> PlatformFiles<'a> {
     /// The folder cannot be read.
     pub fn names(files: &dyn Files) -> Result<Vec<String>> {
         let names = files.stems("")?;
-        let has_releases = |name: &String| {
-            files
-                .stems(&format!("{name}/releases"))
-                .is_ok_and(|all| !all.is_empty())
-        };
-        Ok(names.into_iter().filter(has_releases).collect())
+        Ok(names
+            .into_iter()
+            .filter(|name| {
+                files
+                    .stems(&format!("{name}/releases"))
+                    .is_ok_and(|all| !all.is_empty())
+            })
+            .collect())
     }
 
     /// The platform of a name, or of the file at a path; a file's own name, or that of the lender
@@ -97,10 +100,10 @@ impl<'a> PlatformFiles<'a> {
         if let ("last", Some(last)) = (given, known.last()) {
             return Ok(last.clone());
         }
-        let short: Vec<_> = known
+        let short = known
             .iter()
             .filter(|name| name.ends_with(&format!("-{given}")))
-            .collect();
+            .collect_vec();
         if let [one] = short[..] {
             return Ok(one.clone());
         }
@@ -161,6 +164,8 @@ impl<'a> PlatformFiles<'a> {
 
 /// A platform file by its path, which goes by that path in messages, wherever it lies.
 fn read(files: &dyn Files, path: &str) -> Result<Document> {
-    let text = files.read(path)?;
-    Ok(Document::new(format!("platforms/{path}"), text))
+    Ok(Document::new(
+        format!("platforms/{path}"),
+        files.read(path)?,
+    ))
 }

@@ -2,6 +2,7 @@
 
 use document::Error as Wrong;
 use experiment::{Error, Result};
+use itertools::Itertools;
 use miette::Diagnostic;
 use soc::config::Sources;
 
@@ -44,10 +45,10 @@ pub fn set_key(sources: &mut Sources, key: &str, value: &str) -> Result {
 /// The error of a machine with some keys set; without them it `was_sound` or not. What is wrong
 /// only with them is told of them.
 pub fn while_set(keys: &[(String, String)], was_sound: bool, wrong: Wrong) -> Error {
-    let given: Vec<_> = keys
+    let given = keys
         .iter()
         .map(|(key, value)| format!("{key}={value}"))
-        .collect();
+        .collect_vec();
     match given.as_slice() {
         // It is wrong in a file, too.
         _ if !was_sound => Error::file(wrong),

@@ -55,9 +55,13 @@ pub fn latency(machine: &Machine, report: &payload::Report, iterations: u32) -> 
             else {
                 continue;
             };
-            let value = machine.instructions(to - from);
-            let measure =
-                recording.measure(series, taken.iteration, metric.name, "instructions", value);
+            let measure = recording.measure(
+                series,
+                taken.iteration,
+                metric.name,
+                "instructions",
+                machine.instructions(to - from),
+            );
             measure.cpu = Some(cpu);
             measure.cluster = Some(taken.cluster);
             measure.core = Some(taken.core);

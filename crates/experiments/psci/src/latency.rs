@@ -10,6 +10,7 @@ use experiment::{
     About, Conditions, Error, Example, Experiment, Need, Request, Result, Settings, Sink, World,
     WorldAbout,
 };
+use itertools::Itertools;
 use platforms::PlatformFiles;
 use psci_cases::{CASES, Case, Mode};
 use qemu::{Build, payload};
@@ -224,8 +225,7 @@ fn on_qemu(request: &Request<'_>, sink: &mut dyn Sink) -> Result {
     run.limit = Duration::from_secs(120 + u64::from(iterations) * machine.cpus as u64);
     let ran = payload::run(&images, &machine, &run).map_err(Error::failed)?;
     sink.progress().check()?;
-    let recording = firmware::latency(&machine, &ran, iterations);
-    sink.whole(&recording)
+    sink.whole(&firmware::latency(&machine, &ran, iterations))
 }
 
 /// The simulation that a request asks for.
@@ -275,8 +275,14 @@ impl Built {
                 Order::Free => BTreeMap::new(),
                 _ => declared_orders(&machine, order_of, &request.conditions)?,
             };
-            let protocol = protocol_of(&table(source.release.text()));
-            let owners = owners(request, &files, &machine, order_of, protocol, &mut orders);
+            let owners = owners(
+                request,
+                &files,
+                &machine,
+                order_of,
+                protocol_of(&table(source.release.text())),
+                &mut orders,
+            );
             let (name, costs) = (&machine.release.name, table(source.costs.text()));
             built
                 .platform
@@ -336,22 +342,21 @@ fn owners(
                 .is_some_and(|it| it.is_empty() || it.starts_with(" ("))
         })
     };
-    let counts = |session: &str| {
-        let release = files
-            .release(session)
-            .ok()
-            .and_then(|file| protocol_of(&table(file.text())));
-        let condition = request
-            .conditions
-            .get("scp-protocol", &[&machine.platform.name, session]);
-        !is_own(session) && release.as_ref().or(condition.first()) == protocol.as_ref()
-    };
     let mut owners = BTreeMap::new();
     for case in CASES.iter().filter(|case| case.mode == Mode::Parallel) {
         let Some(order) = orders.get_mut(case.name) else {
             continue;
         };
-        let sessions = OtherSessions::new(machine, case, &request.conditions, counts);
+        let sessions = OtherSessions::new(machine, case, &request.conditions, |session| {
+            let release = files
+                .release(session)
+                .ok()
+                .and_then(|file| protocol_of(&table(file.text())));
+            let condition = request
+                .conditions
+                .get("scp-protocol", &[&machine.platform.name, session]);
+            !is_own(session) && release.as_ref().or(condition.first()) == protocol.as_ref()
+        });
         order.timer = order
             .timer
             .or_else(|| sessions.likeliest(machine, &order.scp));
@@ -376,13 +381,13 @@ fn protocol_of(release: &toml::Table) -> Option<String> {
 
 /// The cases that are asked for; all where neither case nor mode is.
 fn cases_of(case: Option<String>, mode: Option<Mode>) -> Result<Vec<Case>> {
-    let cases: Vec<Case> = CASES
+    let cases = CASES
         .into_iter()
         .filter(|it| {
             case.as_ref().is_none_or(|case| it.name == case)
                 && mode.is_none_or(|mode| it.mode == mode)
         })
-        .collect();
+        .collect_vec();
     if cases.is_empty() {
         let message = format!(
             "there is no case {} {}",
@@ -438,8 +443,7 @@ impl Simulation {
         let free_seeds = settings
             .get(FREE_SEEDS)
             .unwrap_or(USUAL_FREE_SEEDS[usize::from(!declared)]);
-        let drawn = free_seeds > 0;
-        let make = || Built::new(request, &order, drawn, &keys);
+        let make = || Built::new(request, &order, free_seeds > 0, &keys);
         let key = settings.key_of(&[&PLATFORM, &RELEASE, &ORDER, &SET, &FREE_SEEDS]);
         let built = match request.kept {
             Some(kept) => kept.get_or_make(key, make)?,

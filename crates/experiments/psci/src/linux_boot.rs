@@ -224,12 +224,10 @@ impl Experiment for LinuxBoot {
         let saw = linux::run(&images, &system, &machine, &work, |line| progress.say(line))
             .map_err(Error::failed)?;
         if let Some(path) = trace {
-            let text = saw.traces.concat().join("\n") + "\n";
-            std::fs::write(&path, text).map_err(|error| {
+            std::fs::write(&path, saw.traces.concat().join("\n") + "\n").map_err(|error| {
                 Error::Failed(format!("cannot write {}: {error}", path.display()))
             })?;
         }
-        let recording = firmware::linux_boot(&machine, &system, &work, &saw);
-        sink.whole(&recording)
+        sink.whole(&firmware::linux_boot(&machine, &system, &work, &saw))
     }
 }

@@ -105,9 +105,8 @@ fn slowest_us(machine: &Machine) -> Result<Vec<f64>> {
             .iter()
             .filter(|measure| {
                 let (_, of_case, of_mode) = recording.series_texts(measure.series);
-                let metric = recording.text(measure.metric);
                 (of_case, of_mode) == (name, mode)
-                    && [POWERDOWN.name, LATENCY.name].contains(&metric)
+                    && [POWERDOWN.name, LATENCY.name].contains(&recording.text(measure.metric))
             })
             .map(|of| (of.iteration, of.cpu, of.value))
             .collect();

@@ -53,9 +53,14 @@ pub fn recording(counted: &CountedPassages<'_>, symbols: &Symbols) -> Recording 
     let series = recording.series(counted.image, EXPERIMENT, "serial");
     let subject = recording.name(counted.name);
     for (number, passage) in (0..).zip(passages) {
-        let value = passage.instructions() as f64;
         recording
-            .measure(series, number, "passage", "instructions", value)
+            .measure(
+                series,
+                number,
+                "passage",
+                "instructions",
+                passage.instructions() as f64,
+            )
             .subject = Some(subject);
     }
     recording

@@ -108,8 +108,10 @@ fn own(request: &Request<'_>) -> Result<Option<OtherFirmware>> {
         (true, None) => Placement::InMemory,
         (false, Some(offset)) => Placement::InImage(offset),
         (true, Some(_)) => {
-            let message = "--payload-in-memory and --payload-offset say two places";
-            return Err(Error::usage(message, "leave one of them out"));
+            return Err(Error::usage(
+                "--payload-in-memory and --payload-offset say two places",
+                "leave one of them out",
+            ));
         }
     };
     Ok(Some(OtherFirmware {
@@ -179,9 +181,8 @@ impl Experiment for PsciCalls {
         let own = own(request)?;
         let settings = &request.settings;
         if own.is_some() && settings.get(BY_FUNCTION) && settings.get(SYMBOLS).is_none() {
-            let message = "--by-function needs the names of your firmware's functions";
             return Err(Error::usage(
-                message,
+                "--by-function needs the names of your firmware's functions",
                 "name its ELF file: --symbols bl31.elf",
             ));
         }
@@ -228,8 +229,7 @@ impl Experiment for PsciCalls {
                 symbols: symbols.map_err(Error::failed)?,
             });
         }
-        let recording = firmware::calls(&machine, &builds);
-        sink.whole(&recording)
+        sink.whole(&firmware::calls(&machine, &builds))
     }
 }
 
@@ -294,8 +294,7 @@ fn run_own(
             "write it anew with `stopwatt payload`, and pack it into the image",
         ));
     }
-    let recording = firmware::calls_of_own(machine, own, report, symbols);
-    sink.whole(&recording)
+    sink.whole(&firmware::calls_of_own(machine, own, report, symbols))
 }
 
 #[cfg(test)]

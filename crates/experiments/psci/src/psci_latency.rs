@@ -411,8 +411,10 @@ fn record_events(part: &mut Recording, series: Series, outcome: &RunOutcome) {
             points.resize(id + 1, None);
         }
         let point = *points[id].get_or_insert_with(|| {
-            let argument = soc::point(event.point).and_then(|point| point.argument());
-            part.point_with(soc::point_name(event.point), argument)
+            part.point_with(
+                soc::point_name(event.point),
+                soc::point(event.point).and_then(|point| point.argument()),
+            )
         });
         part.push(Event {
             time: event.time,

@@ -2,6 +2,7 @@
 //! how many other sessions of the board it owned it in.
 
 use experiment::Conditions;
+use itertools::Itertools;
 use psci_cases::Case;
 use soc::config::Machine;
 use std::cmp::Reverse;
@@ -52,7 +53,7 @@ impl OtherSessions {
     /// first. The weight is that of its sessions and one more, so that no CPU is impossible
     /// (Laplace's rule of succession).
     pub(crate) fn owners(&self, machine: &Machine, scp_order: &[usize]) -> Vec<(usize, Owner)> {
-        let mut cpus: Vec<usize> = (0..self.0.len()).collect();
+        let mut cpus = (0..self.0.len()).collect_vec();
         let arrival = |cpu: usize| {
             scp_order
                 .iter()

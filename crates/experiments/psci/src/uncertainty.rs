@@ -3,6 +3,7 @@
 
 use crate::timer_owners::Owner;
 use engine::SplitMix64;
+use itertools::Itertools;
 use recording::{Interval, Recording, TimerMode, place_of};
 use soc::config::Costs;
 use std::collections::BTreeMap;
@@ -61,7 +62,7 @@ impl Uncertainty {
     /// begin from those: the cells do not say which they are.
     pub(crate) fn draw(&self, costs: &mut Costs, seed: u64) {
         let mut random = SplitMix64::fork(seed, 1);
-        let normals: Vec<f64> = self.keys.iter().map(|_| normal(&mut random)).collect();
+        let normals = self.keys.iter().map(|_| normal(&mut random)).collect_vec();
         // A stream of its own, beside those of the costs and of what the fit leaves over.
         let valley = match self.valleys.len() {
             0 => None,
@@ -86,8 +87,7 @@ impl Uncertainty {
 
     /// The rest that the fit leaves of a value in microseconds, drawn.
     pub(crate) fn left_over(&self, value: f64, random: &mut SplitMix64) -> f64 {
-        let granted = (self.granted[0] * value).max(self.granted[1]);
-        granted * self.residual.max(1.0) * normal(random)
+        (self.granted[0] * value).max(self.granted[1]) * self.residual.max(1.0) * normal(random)
     }
 }
 
@@ -121,14 +121,13 @@ pub(crate) fn intervals(drawn: impl Iterator<Item = (Option<Owner>, Recording)>)
         for measure in part.measures() {
             let Some(cpu) = measure.cpu else { continue };
             let (variant, case, mode) = part.series_texts(measure.series);
-            let metric = part.text(measure.metric).to_owned();
             let cell = values
                 .entry((
                     variant.to_owned(),
                     case.to_owned(),
                     mode.to_owned(),
                     cpu,
-                    metric,
+                    part.text(measure.metric).to_owned(),
                 ))
                 .or_default();
             let at = place_of(

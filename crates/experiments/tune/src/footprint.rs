@@ -9,6 +9,7 @@
 )]
 
 use crate::protocol::Changed;
+use itertools::Itertools;
 use nix::sys::wait::{WaitStatus, waitpid};
 use nix::unistd::{ForkResult, fork, pipe};
 use std::fs::File;
@@ -42,8 +43,9 @@ pub fn changed(mut call: impl FnMut(Turn)) -> Option<Changed> {
             // A call that hangs ends with the process that waits for it.
             let _ = nix::sys::prctl::set_pdeathsig(nix::sys::signal::Signal::SIGKILL);
             let done = compare(&mut call).and_then(|Changed { words, digest }| {
-                let text = [words.to_ne_bytes(), digest.to_ne_bytes()].concat();
-                File::from(to).write_all(&text).ok()
+                File::from(to)
+                    .write_all(&[words.to_ne_bytes(), digest.to_ne_bytes()].concat())
+                    .ok()
             });
             // SAFETY: ends the process at once.
             unsafe { nix::libc::_exit(i32::from(done.is_none())) }
@@ -71,17 +73,19 @@ fn compare(call: &mut impl FnMut(Turn)) -> Option<Changed> {
     call(Turn::First);
     let maps = std::fs::read_to_string("/proc/self/maps").ok()?;
     let own = (&raw const maps).addr();
-    let area = |line: &str| {
-        let (from, to) = line.split_once(' ')?.0.split_once('-')?;
-        let (from, to) = (
-            usize::from_str_radix(from, 16).ok()?,
-            usize::from_str_radix(to, 16).ok()?,
-        );
-        // The stack has what is left of calls.
-        (line.contains(" rw-p ") && !(from..to).contains(&own))
-            .then_some((from, (to - from) / size_of::<u64>()))
-    };
-    let areas: Vec<(usize, usize)> = maps.lines().filter_map(area).collect();
+    let areas = maps
+        .lines()
+        .filter_map(|line| {
+            let (from, to) = line.split_once(' ')?.0.split_once('-')?;
+            let (from, to) = (
+                usize::from_str_radix(from, 16).ok()?,
+                usize::from_str_radix(to, 16).ok()?,
+            );
+            // The stack has what is left of calls.
+            (line.contains(" rw-p ") && !(from..to).contains(&own))
+                .then_some((from, (to - from) / size_of::<u64>()))
+        })
+        .collect_vec();
     let words: usize = areas.iter().map(|(_, words)| words).sum();
     if words * size_of::<u64>() > MOST_BYTES {
         return None;

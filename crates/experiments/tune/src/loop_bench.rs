@@ -95,10 +95,9 @@ pub fn set_up(process: &mut Process, memory: u64, batch: u64) -> Result<(u64, Op
     let made = process.set_up(first)?.ok_or_else(|| no_memory(first))?;
     let bytes = about.record_bytes.max(made.bytes / first) + 2 * size_of::<usize>() as u64;
     let room = (MOST_SPACE * memory).min(memory::room() / 2);
-    let least = (2 * batch.max(1024)).min(most);
     let mut count = (memory / about.record_bytes)
         .min(room / bytes)
-        .clamp(least, most);
+        .clamp((2 * batch.max(1024)).min(most), most);
     loop {
         match process.set_up(count)? {
             Some(made) => return Ok((count, made.huge)),
@@ -134,8 +133,7 @@ impl Checker {
         if process.set_up(records)?.is_none() {
             return Ok(None);
         }
-        let knobs = process.about.knobs.clone();
-        let none = Space::new(&knobs, batch).none();
+        let none = Space::new(&process.about.knobs, batch).none();
         let mut seen = Vec::new();
         for _ in 0..LOOKS {
             let Some(changed) = process

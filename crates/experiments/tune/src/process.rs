@@ -71,13 +71,12 @@ impl Process {
     /// # Errors
     /// The loop crashed or hung.
     pub fn check(&mut self, batch: u64, values: &[u32]) -> Result<Option<Changed>, Failure> {
-        let doing = format!("with {}, in batches of {batch}", self.about.words(values));
         self.ask(
             &Request::Check {
                 batch,
                 values: values.to_vec(),
             },
-            &doing,
+            &format!("with {}, in batches of {batch}", self.about.words(values)),
         )
     }
 

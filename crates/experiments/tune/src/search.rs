@@ -163,8 +163,7 @@ pub fn search(
                 .iter()
                 .take(WIDE)
                 .flat_map(|values| space.beside(values, step));
-            let pool = best.iter().cloned().chain(near).collect();
-            best = race(once(pool), bench)?;
+            best = race(once(best.iter().cloned().chain(near).collect()), bench)?;
             if turn >= STEPS.len() && best[0] == before {
                 break;
             }
@@ -204,8 +203,7 @@ fn race(
         let mut order = (0..pool.len()).collect_vec();
         for _ in 0..rounds {
             random.shuffle(&mut order);
-            let turn = order.iter().map(|at| pool[*at].as_slice()).collect_vec();
-            let ticks = bench.round(&turn)?;
+            let ticks = bench.round(&order.iter().map(|at| pool[*at].as_slice()).collect_vec())?;
             let middle = median(&ticks).unwrap_or(1.0);
             order
                 .iter()

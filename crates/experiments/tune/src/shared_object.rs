@@ -53,8 +53,10 @@ fn knob_about(
         CHOICE => KnobKind::Choice,
         LINE => KnobKind::Line,
         kind => {
-            let help = "STOPWATT_DISTANCE, STOPWATT_CHOICE or STOPWATT_LINE";
-            return Err((format!("knob `{own}` is of kind {kind}"), help));
+            return Err((
+                format!("knob `{own}` is of kind {kind}"),
+                "STOPWATT_DISTANCE, STOPWATT_CHOICE or STOPWATT_LINE",
+            ));
         }
     };
     let range = || format!("knob `{own}` goes from {} to {}", knob.least, knob.most);
@@ -73,8 +75,10 @@ fn knob_about(
             Some(after as usize)
         }
         after => {
-            let help = "`after` is the number of a line before it, or STOPWATT_AFTER_NONE";
-            return Err((format!("knob `{own}` comes after knob {after}"), help));
+            return Err((
+                format!("knob `{own}` comes after knob {after}"),
+                "`after` is the number of a line before it, or STOPWATT_AFTER_NONE",
+            ));
         }
     };
     let Knob {
@@ -137,8 +141,10 @@ impl SharedLoop {
             Err(Wrong::new(format!("{shown}, loop `{told}`: {what}"), help))
         };
         if name.is_empty() || !is_printable(&name) {
-            let help = "`name` is what tables call it";
-            return refused("it has no name of printable letters", help);
+            return refused(
+                "it has no name of printable letters",
+                "`name` is what tables call it",
+            );
         }
         let count = table.knobs as usize;
         if !(1..=KNOBS_MAX).contains(&count) || table.knob.is_null() {
@@ -177,8 +183,10 @@ impl SharedLoop {
                 .flatten()
                 .find(|name| !is_printable(name))
             {
-                let what = format!("a knob is called `{}`", document::printable(name));
-                return refused(&what, "names are of printable letters, in one line");
+                return refused(
+                    &format!("a knob is called `{}`", document::printable(name)),
+                    "names are of printable letters, in one line",
+                );
             }
             let about = knob_about(knob, own, define, &knobs).map_err(|(what, help)| {
                 Wrong::new(format!("{shown}, loop `{name}`: {what}"), help)

@@ -223,21 +223,24 @@ impl<'a> Space<'a> {
 
     /// A curve through some values for each knob, the others as they are: `points` at most each.
     pub fn curves(&self, values: &[u32], points: usize) -> Vec<Vec<u32>> {
-        let curve = |knob: usize| {
-            let ladder = self.ladder(knob);
-            let every = ladder.len().div_ceil(points).max(1);
-            let at = ladder
-                .iter()
-                .position(|value| *value == values[knob])
-                .unwrap_or(0)
-                % every;
-            ladder
-                .into_iter()
-                .skip(at)
-                .step_by(every)
-                .map(move |value| with(values, knob, value))
-        };
-        once((0..self.knobs.len()).flat_map(curve).collect())
+        once(
+            (0..self.knobs.len())
+                .flat_map(|knob| {
+                    let ladder = self.ladder(knob);
+                    let every = ladder.len().div_ceil(points).max(1);
+                    let at = ladder
+                        .iter()
+                        .position(|value| *value == values[knob])
+                        .unwrap_or(0)
+                        % every;
+                    ladder
+                        .into_iter()
+                        .skip(at)
+                        .step_by(every)
+                        .map(move |value| with(values, knob, value))
+                })
+                .collect(),
+        )
     }
 }
 

@@ -12,6 +12,7 @@ use experiment::setting::{CheckedSetting, InputFile, Number, Or, Switch};
 use experiment::{
     About, Error, Example, Experiment, Request, Result, Settings, Sink, World, WorldAbout,
 };
+use itertools::Itertools;
 use std::collections::HashMap;
 use std::time::Duration;
 
@@ -169,10 +170,19 @@ impl Experiment for Tune {
         let left_out = bench.checked.iter().filter(|(_, is_same)| !**is_same);
         measured.left_out = left_out.map(|(values, _)| values.clone()).collect();
         measured.left_out.sort();
-        let rounds = measured.tables[0].compared.ticks[0].len();
-        let mut header = host_header(ABOUT.name, rounds as u32);
-        let path = source.path.display().to_string();
-        let facts = results::facts(&process, &path, batch, &sets, huge, &measured, slices);
+        let mut header = host_header(
+            ABOUT.name,
+            measured.tables[0].compared.ticks[0].len() as u32,
+        );
+        let facts = results::facts(
+            &process,
+            &source.path.display().to_string(),
+            batch,
+            &sets,
+            huge,
+            &measured,
+            slices,
+        );
         header.set_facts(&facts);
         let notes = results::notes(&process, memory, records, &measured);
         header.notes.extend(notes);
@@ -181,8 +191,7 @@ impl Experiment for Tune {
         header
             .complaints
             .extend(ended.map(|ended| format!("{ended}; {kept}")));
-        let recording = results::recording(header, &about, &sets, &measured);
-        sink.whole(&recording)
+        sink.whole(&results::recording(header, &about, &sets, &measured))
     }
 }
 
@@ -196,19 +205,26 @@ fn last_comparison(
     let named = space.named();
     let seconds = bench.seconds(&space.none())?;
     let is_slow = seconds > SLOW_SECONDS;
-    let most = (HEAT_SECONDS / 4.0 / seconds).clamp(PLACES.0, PLACES.1) as usize;
-    let beside = |pick: &[u32]| {
-        let all = named.iter().map(|start| start.values.clone());
-        let curves = space.curves(pick, if is_slow { 4 } else { POINTS });
-        [pick.to_vec()]
-            .into_iter()
-            .chain(all)
-            .chain(space.beside(pick, 1))
-            .chain(curves)
-            .collect()
-    };
-    let compared = search(&space, most, is_slow, rounds, beside, bench)?;
-    Ok((compared, named))
+    Ok((
+        search(
+            &space,
+            (HEAT_SECONDS / 4.0 / seconds).clamp(PLACES.0, PLACES.1) as usize,
+            is_slow,
+            rounds,
+            |pick| {
+                let all = named.iter().map(|start| start.values.clone());
+                let curves = space.curves(pick, if is_slow { 4 } else { POINTS });
+                [pick.to_vec()]
+                    .into_iter()
+                    .chain(all)
+                    .chain(space.beside(pick, 1))
+                    .chain(curves)
+                    .collect()
+            },
+            bench,
+        )?,
+        named,
+    ))
 }
 
 /// Measures the best, and what an engineer would try, in the other working sets and batches.
@@ -227,14 +243,13 @@ fn elsewhere(
     for (set, batch) in (0..far)
         .map(|set| (set, asked))
         .chain(others.map(|batch| (far, batch)))
-        .collect::<Vec<_>>()
+        .collect_vec()
     {
         let space = Space::new(&about.knobs, batch);
         (bench.records, bench.batch) = (sets[set].records, batch);
-        let named = measured.named.iter().map(|start| start.values.as_slice());
         let values = [pick]
             .into_iter()
-            .chain(named)
+            .chain(measured.named.iter().map(|start| start.values.as_slice()))
             .map(|values| space.fit(values));
         let mut compared = Compared::new(values.collect(), bench)?;
         compared.measure(ROUNDS_ELSEWHERE, bench)?;

@@ -192,8 +192,8 @@ impl Calls<'_> {
     /// Calls the loop with a batch from a place on.
     #[inline(always)]
     fn call(&self, from: usize, batch: usize, values: &[u32]) {
-        let some = &self.order[from..from + batch];
-        self.opened.run(self.records, some, values);
+        self.opened
+            .run(self.records, &self.order[from..from + batch], values);
     }
 }
 

@@ -3,6 +3,7 @@
 
 use super::protocol::NodeAbout;
 use dataplane::graph::{Reason, Severity};
+use itertools::Itertools;
 use std::path::Path;
 use stopwatt_loop::{
     ARCS_MAX, DropReason, ERROR, INFO, NODE_ABI, NODE_SYMBOL, Name, NodeTable, PRIVATE_MAX,
@@ -72,8 +73,10 @@ fn within_limits(table: &NodeTable) -> Result<(), (String, String)> {
             } else {
                 ""
             };
-            let what = format!("it has {count} {what}{nowhere}");
-            return Err((what, format!("at most {most}, with a pointer to them")));
+            return Err((
+                format!("it has {count} {what}{nowhere}"),
+                format!("at most {most}, with a pointer to them"),
+            ));
         }
     }
     if table.run.is_none() {
@@ -85,8 +88,10 @@ fn within_limits(table: &NodeTable) -> Result<(), (String, String)> {
             "it wants {} bytes of private data per packet",
             table.private_bytes
         );
-        let help = format!("up to {PRIVATE_MAX}, for all nodes of a graph together");
-        return Err((message, help));
+        return Err((
+            message,
+            format!("up to {PRIVATE_MAX}, for all nodes of a graph together"),
+        ));
     }
     Ok(())
 }
@@ -106,8 +111,10 @@ fn reasons(table: &NodeTable) -> Result<Vec<Reason>, (String, &'static str)> {
             ERROR => Reason::error(said),
             INFO => Reason::info(said),
             other => {
-                let what = format!("the reason `{said}` has severity {other}");
-                return Err((what, "STOPWATT_ERROR or STOPWATT_INFO"));
+                return Err((
+                    format!("the reason `{said}` has severity {other}"),
+                    "STOPWATT_ERROR or STOPWATT_INFO",
+                ));
             }
         });
     }
@@ -151,7 +158,7 @@ fn checked(table: NodeTable, shown: &str) -> Result<ObjectNode, Wrong> {
         arcs: arcs
             .iter()
             .map(|name| leaked(name.clone()))
-            .collect::<Vec<_>>()
+            .collect_vec()
             .leak(),
         counters: counters
             .iter()

@@ -8,6 +8,7 @@ use crate::graphs::{EventCounts, FinishedGraph, Load, LoadResult};
 use crate::latency::Percentiles;
 use document::Document;
 use experiment::{Error, Progress, Result};
+use itertools::Itertools;
 use serde::de::DeserializeOwned;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -158,12 +159,12 @@ impl<'a> Watcher<'a> {
     }
 
     fn objects(&self) -> String {
-        let names: Vec<String> = self
+        let names = self
             .asked
             .objects
             .iter()
             .map(|path| path.display().to_string())
-            .collect();
+            .collect_vec();
         if names.is_empty() {
             "no shared object".to_owned()
         } else {

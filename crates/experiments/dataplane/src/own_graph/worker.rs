@@ -71,9 +71,8 @@ impl Worker {
             .iter()
             .any(|graph| is_overwritten(&graph.plane.pool, self.guard))
         {
-            let message = format!("{} wrote outside of a packet's buffer", self.whose);
             return Err(Wrong::new(
-                message,
+                format!("{} wrote outside of a packet's buffer", self.whose),
                 "a packet's data has STOPWATT_DATA_BYTES bytes",
             ));
         }
@@ -123,8 +122,9 @@ impl Worker {
 
     fn load(&mut self, paths: &[PathBuf]) -> Result<Reply, Wrong> {
         for path in paths {
-            let text = self.add(&format!("the loading of {}", path.display()))?;
-            self.places.thread(0).enter(text);
+            self.places
+                .thread(0)
+                .enter(self.add(&format!("the loading of {}", path.display()))?);
             let loaded = objects::load(path);
             self.places.thread(0).leave();
             self.nodes.extend(loaded?);

@@ -68,15 +68,14 @@ fn nodes(blob: &[u8]) -> Option<Vec<Node<'_>>> {
 impl<'t> Tree<'t> {
     /// Reads a blob; `file` is its name for people.
     pub fn read(file: &'t str, blob: &'t [u8]) -> Result<Self> {
-        let damaged = || {
-            Error::new(
-                format!("{file} is a device tree that is cut off or damaged"),
-                "copy it again, whole",
-            )
-        };
         Ok(Self {
             file,
-            nodes: nodes(blob).ok_or_else(damaged)?,
+            nodes: nodes(blob).ok_or_else(|| {
+                Error::new(
+                    format!("{file} is a device tree that is cut off or damaged"),
+                    "copy it again, whole",
+                )
+            })?,
         })
     }
 
@@ -107,11 +106,10 @@ impl<'t> Tree<'t> {
     pub fn cells(&self, at: usize, property: &str) -> Result<Vec<u32>> {
         let value = self.value(at, property).unwrap_or_default();
         let (cells, []) = value.as_chunks::<4>() else {
-            let what = format!("has {} bytes", value.len());
             return Err(self.wrong(
                 at,
                 property,
-                &what,
+                &format!("has {} bytes", value.len()),
                 "it should be whole numbers of 4 bytes each, such as <100>",
             ));
         };
@@ -139,9 +137,11 @@ impl<'t> Tree<'t> {
 
     /// The nodes that a property names by their phandles, the first `most` of them.
     pub fn named(&self, at: usize, property: &str, most: usize) -> Result<Vec<usize>> {
-        let node = |phandle: u32| {
-            let is_it = |at: &usize| self.value(*at, "phandle") == Some(&phandle.to_be_bytes());
-            let missing = || {
+        self.cells(at, property)?
+            .into_iter()
+            .take(most)
+            .map(|phandle| {
+            (0..self.nodes.len()).find(|at| self.value(*at, "phandle") == Some(&phandle.to_be_bytes())).ok_or_else(|| {
                 let help =
                     "name the node by its label, such as <&CPU_SLEEP>, and compile the tree again";
                 self.wrong(
@@ -150,13 +150,8 @@ impl<'t> Tree<'t> {
                     &format!("names a node by {phandle:#x}, which no phandle is"),
                     help,
                 )
-            };
-            (0..self.nodes.len()).find(is_it).ok_or_else(missing)
-        };
-        self.cells(at, property)?
-            .into_iter()
-            .take(most)
-            .map(node)
+            })
+        })
             .collect()
     }
 

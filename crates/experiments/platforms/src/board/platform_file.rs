@@ -172,8 +172,8 @@ fn group(groups: &[Vec<&Cpu>], cluster: usize, unit: u64) -> String {
     let [l1, l3] = first
         .l1_and_l3
         .map(|bytes| bytes.filter(|bytes| *bytes > 0));
-    let shares = |at: usize| cpus[..at].iter().any(|other| other.l2 == cpus[at].l2);
-    let is_own = (cpus.len() > 1 || l3.is_some()) && !(1..cpus.len()).any(shares);
+    let is_own = (cpus.len() > 1 || l3.is_some())
+        && !(1..cpus.len()).any(|at| cpus[..at].iter().any(|other| other.l2 == cpus[at].l2));
     let cache = |level: &str, bytes: Option<u32>| {
         bytes.map_or(String::new(), |bytes| format!("{level} = \"{bytes} B\"\n"))
     };
@@ -207,7 +207,7 @@ fn states(groups: &[Vec<&Cpu>], cpu: &Cpu) -> String {
         .map(|group| by_residency(group[0], "").len())
         .max()
         .unwrap_or(0);
-    let text = |at: usize| {
+    (0..most).map(|at| {
         let state = states[at.min(states.len() - 1)];
         let more = if at < states.len() {
             ""
@@ -231,8 +231,7 @@ fn states(groups: &[Vec<&Cpu>], cpu: &Cpu) -> String {
             "\n[[domain.state]]\nname = \"{name}\"\nentry_us = {entry}\nexit_us = {exit}\nresidency_us = {residency}\n\
              coupled = {coupled}\npolling = {polling}\nstops_timer = {stops_timer}\nsource = \"{source}{more}\"\n"
         )
-    };
-    (0..most).map(text).collect()
+    }).collect()
 }
 
 /// True if a core executes in order, as small ones do.
