@@ -73,11 +73,8 @@ pub fn on_board(data: &Data, given: &str, comparison: &mut Comparison) -> Result
         let is_version = case.action == Action::Version;
         let call = if is_version { VERSION } else { POWER_DOWN };
         let us = on.us(&of(call).and_then(change)?, [least, most]);
-        Some((
-            case.name.to_owned(),
-            case.mode.name().to_owned(),
-            us.map(|us| us * share),
-        ))
+        let us = us.map(|us| us * share);
+        Some((case.name.to_owned(), case.mode.name().to_owned(), us))
     });
     on.cases = cases.collect();
     if of(POWER_DOWN).is_none() {

@@ -106,20 +106,13 @@ impl Judge<'_> {
         let measures = grouped(
             sampled.map(|(place, row)| ((row.key.metric.clone(), kind_of(row), row.better), place)),
         );
+        let runs = |&place: &usize| Runs {
+            sides: [&rows[place].values[0], &rows[place].values[side]],
+            tick: self.tick(&rows[place], side),
+        };
         let of_measures = measures
             .iter()
-            .map(|(_, places)| {
-                places
-                    .iter()
-                    .map(|&place| {
-                        let row = &rows[place];
-                        Runs {
-                            sides: [&row.values[0], &row.values[side]],
-                            tick: self.tick(row, side),
-                        }
-                    })
-                    .collect()
-            })
+            .map(|(_, places)| places.iter().map(runs).collect())
             .collect_vec();
         let tested = evidence::test(&of_measures, self.policy.alpha);
         drop(of_measures);

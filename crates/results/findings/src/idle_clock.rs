@@ -17,6 +17,8 @@ pub struct Clocks<'r> {
     pub clocks: Vec<Clock<'r>>,
     /// Looks at a record, by what guards it and by number of threads.
     pub read_sections: Vec<Clock<'r>>,
+    /// The published reads that a replay charges.
+    pub charged: Vec<Clock<'r>>,
     /// Divisions, by what the compiler knows of the divisor.
     pub divisions: Vec<Division<'r>>,
     /// The choices that change with another clock or division, by governor.
@@ -235,6 +237,7 @@ pub fn read<'r>(run: &Run<'r>) -> Result<Clocks<'r>, FactsError> {
         steadiness: Steadiness::new(clocks.iter().map(apart), []),
         clocks,
         read_sections: of_threads("read-section", metrics::READ_SECTION).collect(),
+        charged: of_threads("condition", metrics::CLOCK_READ).collect(),
         divisions: divisions
             .map(|(name, mode, times)| Division {
                 name,

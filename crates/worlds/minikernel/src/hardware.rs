@@ -120,10 +120,11 @@ fn idle_domain<'i>(
             domain.name
         ));
     }
-    let has_these = |idle: &&IdleDomain| {
-        let numbers = idle.cpus.iter().map(|&cpu| usize::from(cpu));
+    let has_these = |of: &&IdleDomain| {
+        let numbers = of.cpus.iter().map(|&cpu| usize::from(cpu));
         // Linux may number a domain's CPUs apart, as on Juno: 0 and 3 to 5.
-        numbers.eq(cpus.clone()) || (idle.name == domain.name && idle.cpus.len() == cpus.len())
+        let is_own = idle.name == *name && of.name == domain.name;
+        numbers.eq(cpus.clone()) || (is_own && of.cpus.len() == cpus.len())
     };
     idle.domains.iter().find(has_these).ok_or_else(|| {
         format!(

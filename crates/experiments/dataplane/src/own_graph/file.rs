@@ -9,7 +9,6 @@ use super::protocol::{self, NodeAbout, Plan, PlannedNode};
 use crate::graphs::{GraphKind, Load};
 use dataplane::wiring::{Arcs, DROP_AND_PUNT, Registry};
 use document::{Document, Error, Result, one_of};
-use itertools::Itertools;
 use std::ops::Range;
 use std::path::Path;
 use stopwatt_loop::PRIVATE_MAX;
@@ -51,11 +50,8 @@ impl<'d> GraphFile<'d> {
                 return Err(document.wrong(packets.from.span(), "there is no [[flow]]", help));
             }
             Some(flow) if !has_flows => {
-                return Err(document.wrong(
-                    flow.span(),
-                    "packets do not come from flows",
-                    "write from = \"flows\" in [packets], or leave the flows out",
-                ));
+                let help = "write from = \"flows\" in [packets], or leave the flows out";
+                return Err(document.wrong(flow.span(), "packets do not come from flows", help));
             }
             _ => {}
         }
@@ -73,9 +69,10 @@ impl<'d> GraphFile<'d> {
         for (at, node) in file.nodes.iter().enumerate() {
             let name = node.name.get_ref();
             if !is_name(name) {
+                let message = format!("a node cannot be called {}", document::quoted(name));
                 return Err(document.wrong(
                     node.name.span(),
-                    format!("a node cannot be called {}", document::quoted(name)),
+                    message,
                     "up to 64 letters, digits, hyphens and dots",
                 ));
             }
@@ -163,7 +160,7 @@ impl<'d> GraphFile<'d> {
             wired.retain(|node| node.name != of_entry.name);
             wired.push(of_entry);
         }
-        let names = wired.iter().map(|node| node.name.as_str()).collect_vec();
+        let names: Vec<&str> = wired.iter().map(|node| node.name.as_str()).collect();
         self.lead_somewhere(&names, objects)?;
         let start = self.start(&names)?;
         let order = in_order(&wired, start).map_err(|cycle| {
@@ -180,11 +177,9 @@ impl<'d> GraphFile<'d> {
             .iter()
             .find(|entry| !order.contains(&entry.name.get_ref().as_str()))
         {
-            return Err(document.wrong(
-                entry.name.span(),
-                format!("no packet comes to the node `{}`", entry.name.get_ref()),
-                format!("lead an arc of another node to it; packets start at `{start}`"),
-            ));
+            let message = format!("no packet comes to the node `{}`", entry.name.get_ref());
+            let help = format!("lead an arc of another node to it; packets start at `{start}`");
+            return Err(document.wrong(entry.name.span(), message, help));
         }
         let (places, private_bytes) = private_data(document, &nodes, objects)?;
         let planned = nodes
@@ -275,11 +270,8 @@ impl<'d> GraphFile<'d> {
             name => {
                 let file = path.parent().unwrap_or(Path::new("")).join(name);
                 let wrong = |why: String| {
-                    self.document.wrong(
-                        packets.from.span(),
-                        why,
-                        "from = \"generator\", \"flows\", or a capture file beside this one",
-                    )
+                    let help = "from = \"generator\", \"flows\", or a capture file beside this one";
+                    self.document.wrong(packets.from.span(), why, help)
                 };
                 let bytes = disk::read(&file, disk::MOST_BYTES)
                     .map_err(|error| wrong(format!("{}: {error}", file.display())))?;
@@ -321,19 +313,13 @@ impl<'d> GraphFile<'d> {
                 } else {
                     ""
                 };
-                return Err(document.wrong(
-                    kind.span(),
-                    message,
-                    one_of(kind.get_ref(), &all) + more,
-                ));
+                let help = one_of(kind.get_ref(), &all) + more;
+                return Err(document.wrong(kind.span(), message, help));
             }
         };
         if ours.is_none() && registry.arcs(name).is_some() {
-            return Err(document.wrong(
-                entry.name.span(),
-                format!("`{name}` is a node of Stopwatt"),
-                "give this one another name",
-            ));
+            let message = format!("`{name}` is a node of Stopwatt");
+            return Err(document.wrong(entry.name.span(), message, "give this one another name"));
         }
         for arc in entry.next.keys() {
             if !known.contains(&arc.get_ref().as_str()) {
@@ -355,11 +341,9 @@ impl<'d> GraphFile<'d> {
                 (Some((_, to)), _) => arcs.push((to.get_ref().clone(), Some(to.span()))),
                 (None, Some(_)) => arcs.push((arc.to_owned(), None)),
                 (None, None) => {
-                    return Err(document.wrong(
-                        entry.name.span(),
-                        format!("the arc `{arc}` of `{name}` leads nowhere"),
-                        format!("next = {{ {arc} = \"ip4-lookup\" }}, or another node"),
-                    ));
+                    let message = format!("the arc `{arc}` of `{name}` leads nowhere");
+                    let help = format!("next = {{ {arc} = \"ip4-lookup\" }}, or another node");
+                    return Err(document.wrong(entry.name.span(), message, help));
                 }
             }
         }
@@ -383,11 +367,8 @@ impl<'d> GraphFile<'d> {
             "`{}` is a node of Stopwatt: it is there once, and has no options",
             entry.kind.as_ref().unwrap_or(&entry.name).get_ref()
         );
-        Err(self.document.wrong(
-            extra.span(),
-            message,
-            "`kind` and `options` are for nodes of shared objects",
-        ))
+        let help = "`kind` and `options` are for nodes of shared objects";
+        Err(self.document.wrong(extra.span(), message, help))
     }
 }
 
@@ -399,9 +380,11 @@ fn are_new(objects: &[NodeAbout], registry: &Registry) -> Result {
             .iter()
             .find(|other| other.name == *name)
             .map(|other| other.object.as_str());
-        if let Some(other) = other.or(registry.arcs(name).map(|_| "Stopwatt")) {
+        let ours = registry.arcs(name).map(|_| "Stopwatt");
+        if let Some(other) = other.or(ours) {
+            let message = format!("{object} has a node `{name}`, and so has {other}");
             return Err(Error::new(
-                format!("{object} has a node `{name}`, and so has {other}"),
+                message,
                 "give it a name of its own in the shared object",
             ));
         }
@@ -411,23 +394,20 @@ fn are_new(objects: &[NodeAbout], registry: &Registry) -> Result {
 
 /// Our nodes, wired as usual.
 fn ours(registry: &Registry) -> Vec<Wiring> {
-    registry
-        .names()
-        .into_iter()
-        .map(|name| {
-            let arcs = registry.arcs(name).unwrap_or(Arcs::None);
-            let to = arcs
-                .names()
-                .iter()
-                .map(|arc| ((*arc).to_owned(), None))
-                .collect();
-            Wiring {
-                name: name.to_owned(),
-                arcs: to,
-                has_outputs: matches!(arcs, Arcs::AndOutputs),
-            }
-        })
-        .collect()
+    let wired = |name: &str| {
+        let arcs = registry.arcs(name).unwrap_or(Arcs::None);
+        let to = arcs
+            .names()
+            .iter()
+            .map(|arc| ((*arc).to_owned(), None))
+            .collect();
+        Wiring {
+            name: name.to_owned(),
+            arcs: to,
+            has_outputs: matches!(arcs, Arcs::AndOutputs),
+        }
+    };
+    registry.names().into_iter().map(wired).collect()
 }
 
 /// Arcs that lead in a circle.
