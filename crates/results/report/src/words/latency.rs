@@ -85,18 +85,18 @@ pub fn answer(findings: &Findings<'_>, cases: &[Case<'_>]) -> Vec<String> {
     };
     let with = borrowed(findings, release);
     let mut told = vec![format!(
-        "The slowest {} {} {} us{with} ({}){also}.",
+        "The slowest {} takes {} us{}{with} ({}){also}.",
         if first.facts.metric == LATENCY.name {
             "call"
         } else {
             "power-down"
         },
-        if findings.is_simulated() {
-            "is predicted to take"
-        } else {
-            "takes"
-        },
         three(first.facts.longest),
+        if findings.is_simulated() && with.is_empty() {
+            " in the model"
+        } else {
+            ""
+        },
         first.name(),
     )];
     if let Some(headline) = first.headlines.first() {

@@ -61,7 +61,7 @@ fn each_has_a_note_with_source_and_assumptions() {
     let workloads: Vec<_> = files
         .filter(|path| path.extension().is_some_and(|end| end == "json"))
         .collect();
-    assert_eq!(workloads.len(), 8);
+    assert_eq!(workloads.len(), 9);
     for path in workloads {
         let note = fs::read_to_string(path.with_extension("md")).unwrap_or_default();
         assert!(
