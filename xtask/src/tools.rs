@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What a step gives, or a sentence why it does not.
+/// The result of a step; the error is a sentence unless another type is named.
 pub type Result<T = (), E = String> = std::result::Result<T, E>;
 
 /// The checkout.

@@ -4,7 +4,7 @@ use miette::Diagnostic;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What is done with a sweep, or why it is not.
+/// The result of a step of a sweep; the error is [`Error`] unless another type is named.
 pub type Result<T = (), E = Error> = std::result::Result<T, E>;
 
 /// Why a sweep cannot be begun or read.

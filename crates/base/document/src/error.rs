@@ -5,7 +5,7 @@ use crate::printable::{printable, printable_lines};
 use miette::{Diagnostic, LabeledSpan, SourceCode};
 use std::fmt;
 
-/// What reads a document, or says what is wrong in it.
+/// The result of reading a document; the error is [`Error`] unless another type is named.
 pub type Result<T = (), E = Error> = std::result::Result<T, E>;
 
 /// Something wrong in a document: what, where, and what would be right.

@@ -6,7 +6,7 @@ use crate::task::TaskId;
 use crate::view::{Doing, Move, Placement, View};
 use alloc::vec::Vec;
 
-/// The place of a task or a CPU in a list, which grows to it with defaults.
+/// The element of a list at the number of a task or a CPU. A shorter list is filled with defaults.
 pub fn slot<T: Clone + Default>(list: &mut Vec<T>, at: usize) -> &mut T {
     if list.len() <= at {
         list.resize(at + 1, T::default());

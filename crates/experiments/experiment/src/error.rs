@@ -4,7 +4,7 @@ use console::{Cancellation, LESS_MEMORY};
 use memory::Short;
 use miette::Diagnostic;
 
-/// What an experiment gives, or why it does not.
+/// The result of a step of an experiment; the error is [`Error`] unless another type is named.
 pub type Result<T = (), E = Error> = std::result::Result<T, E>;
 
 /// Why an experiment has no recording.

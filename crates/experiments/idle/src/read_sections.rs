@@ -16,7 +16,7 @@ use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError, RwLock};
 
-/// What guards a record.
+/// A way to protect a record from being read while a writer changes it.
 #[derive(Clone, Copy, Debug)]
 pub enum Guard {
     /// Read-copy update, by our library.

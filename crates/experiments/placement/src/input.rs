@@ -218,7 +218,7 @@ impl Input {
     /// Reads what a request names.
     ///
     /// # Errors
-    /// What is wrong with the workload, the platform or the settings, with its place.
+    /// The workload, the platform or a setting is wrong; the error names the place.
     pub fn read(request: &Request<'_>) -> Result<Self> {
         let settings = &request.settings;
         let (of_platform, of_workload): (Vec<_>, Vec<_>) = settings

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 pub const A_RECORDING: &str =
     "a recording is a folder with recording.toml, events.parquet and measures.parquet";
 
-/// What is done with a recording, or why it is not.
+/// The result of work with a recording; the error is [`Error`] unless another type is named.
 pub type Result<T = (), E = Error> = std::result::Result<T, E>;
 
 /// Why a recording could not be written or read. Each message names the file and says what would be

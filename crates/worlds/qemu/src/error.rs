@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// What a guest gives, or why it does not.
+/// The result of work with a guest; the error is [`Error`] unless another type is named.
 pub type Result<T = (), E = Error> = std::result::Result<T, E>;
 
 /// Why a guest did not run to its end.

@@ -17,7 +17,7 @@ fn every_platform_can_be_read_and_goes_by_its_file_name() {
         let platform = platforms::idle_states(&files(), &name).unwrap();
         assert_eq!(platform.name, name);
         for domain in &platform.domains {
-            // What a governor sees is what the file says.
+            // The governor's table has the times of the file.
             for (cost, state) in domain.states.iter().zip(domain.table.all()) {
                 assert_eq!(
                     cost.entry_ns + cost.exit_ns,
