@@ -42,13 +42,13 @@ pub fn make(virt: Virt, cpus: &[u64]) -> Psci<'static, Virt> {
         .map(|domain| DomainRecord::new(virt, domain.level))
         .collect();
     let words: Vec<_> = (0..cpus.len() * usize::from(topology.top()))
-        .map(|_| psci::lock::BakeryWord::new())
+        .map(|_| psci::lock::BakeryWord::default())
         .collect();
     let storage = StorageRef {
         cpus: records.leak(),
         domains: domain_records.leak(),
         words: words.leak(),
-        system: Box::leak(Box::new(SystemRecord::new())),
+        system: Box::leak(Box::new(SystemRecord::default())),
     };
     Psci::new(virt, &topology, storage)
         .unwrap_or_else(|error| give_up(&format!("power domains: {error:?}")))

@@ -24,19 +24,15 @@ pub const PLATFORM_LOCK: u32 = 0x8000;
 pub struct BakeryWord<P: Platform>(MaintainedWord<u32, P>);
 
 impl<P: Platform> BakeryWord<P> {
-    /// The word of a CPU that does not want the lock.
-    pub fn new() -> Self {
-        Self(MaintainedWord::new(0))
-    }
-
     pub(crate) fn publish(&self, platform: &P) {
         self.0.publish(platform);
     }
 }
 
 impl<P: Platform> Default for BakeryWord<P> {
+    /// The word of a CPU that does not want the lock.
     fn default() -> Self {
-        Self::new()
+        Self(MaintainedWord::new(0))
     }
 }
 
@@ -150,13 +146,6 @@ const NEXT: u32 = 1 << 16;
 const SERVED: u32 = NEXT - 1;
 
 impl<P: Platform> Ticket<P> {
-    /// A free lock.
-    pub fn new() -> Self {
-        Self {
-            word: Coherent::new(0),
-        }
-    }
-
     /// Waits until the caller holds the lock.
     pub fn acquire(&self, platform: &P) {
         let word = self.word.fetch_add(platform, NEXT);
@@ -182,8 +171,11 @@ impl<P: Platform> Ticket<P> {
 }
 
 impl<P: Platform> Default for Ticket<P> {
+    /// A free lock.
     fn default() -> Self {
-        Self::new()
+        Self {
+            word: Coherent::new(0),
+        }
     }
 }
 

@@ -134,9 +134,3 @@ impl<P: Platform> StampCell<P> {
         }
     }
 }
-
-impl<P: Platform> Default for StampCell<P> {
-    fn default() -> Self {
-        Self::new()
-    }
-}

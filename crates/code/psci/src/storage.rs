@@ -159,7 +159,7 @@ impl<P: Platform> CpuRecord<P> {
         Self {
             mpidr: 0,
             ancestors: [0; LEVELS - 1],
-            lock: Ticket::new(),
+            lock: Ticket::default(),
             affinity: MaintainedWord::new(Affinity::Off),
             // Nobody knows the tree yet; a level above its top locks nothing.
             wake_record: MaintainedWord::new(WakeRecord {
@@ -200,7 +200,7 @@ impl<P: Platform> DomainRecord<P> {
         Self {
             first: CpuIndex(0),
             cpus: 0,
-            lock: Ticket::new(),
+            lock: Ticket::default(),
             state: MaintainedWord::new(platform.off_state().at(level)),
             statistics: Statistics::new(),
         }
@@ -219,19 +219,13 @@ pub struct SystemRecord<P: Platform> {
     pub(crate) suspended: Coherent<bool, P>,
 }
 
-impl<P: Platform> SystemRecord<P> {
+impl<P: Platform> Default for SystemRecord<P> {
     /// Platform-coordinated mode, nobody has suspended yet.
-    pub fn new() -> Self {
+    fn default() -> Self {
         Self {
             mode: Coherent::new(0),
             suspended: Coherent::new(false),
         }
-    }
-}
-
-impl<P: Platform> Default for SystemRecord<P> {
-    fn default() -> Self {
-        Self::new()
     }
 }
 
@@ -267,8 +261,8 @@ impl<P: Platform, const CPUS: usize, const DOMAINS: usize> Storage<P, CPUS, DOMA
                     topology.domains.get(i).map_or(CPU_LEVEL, |desc| desc.level),
                 )
             }),
-            words: array::from_fn(|_| array::from_fn(|_| BakeryWord::new())),
-            system: SystemRecord::new(),
+            words: array::from_fn(|_| array::from_fn(|_| BakeryWord::default())),
+            system: SystemRecord::default(),
         }
     }
 

@@ -31,6 +31,16 @@ impl<P: Platform> Clone for Caller<'_, P> {
 
 impl<P: Platform> Copy for Caller<'_, P> {}
 
+/// The records of some CPUs but for the caller's.
+#[inline(always)]
+fn others<'a, P: Platform>(
+    cpus: &'a [CpuRecord<P>],
+    me: Caller<'a, P>,
+) -> impl Iterator<Item = &'a CpuRecord<P>> {
+    cpus.iter()
+        .filter(move |other| !core::ptr::eq(*other, me.record))
+}
+
 impl<'a, P: Platform> Psci<'a, P> {
     /// The calling CPU.
     #[inline(always)]
@@ -192,11 +202,7 @@ impl<'a, P: Platform> Psci<'a, P> {
             };
             let wanted = request.state.at(level);
             let loses = wanted != LocalState::RUN && self.platform.is_power_down(level, wanted);
-            for other in self
-                .cpus_of(domain)
-                .iter()
-                .filter(|other| !core::ptr::eq(*other, me.record))
-            {
+            for other in others(self.cpus_of(domain), me) {
                 let down = other.wake_record.load(self.platform);
                 // A CPU that wakes without this level's lock must find the level as it left it.
                 if down.state == LocalState::RUN || down.locks_to < level {
@@ -328,11 +334,7 @@ impl<'a, P: Platform> Psci<'a, P> {
     /// True if another CPU is in CPU_SUSPEND, as far as others can know: a standby of level 0 that
     /// the platform coordinates leaves no trace.
     pub(crate) fn another_sleeps(&self, me: Caller<'a, P>) -> bool {
-        let mut others = self
-            .cpus
-            .iter()
-            .filter(|other| !core::ptr::eq(*other, me.record));
-        others.any(|other| {
+        others(self.cpus, me).any(|other| {
             let down = other.wake_record.load(self.platform);
             down.state != LocalState::RUN && down.why == Sleep::Suspend
         })
@@ -341,11 +343,7 @@ impl<'a, P: Platform> Psci<'a, P> {
     /// True if every CPU but the caller is off.
     /// A frozen one is not: it holds its domains.
     pub(crate) fn all_others_off(&self, me: Caller<'a, P>) -> bool {
-        let mut others = self
-            .cpus
-            .iter()
-            .filter(|other| !core::ptr::eq(*other, me.record));
-        others.all(|other| {
+        others(self.cpus, me).all(|other| {
             let is_off = other.affinity.load(self.platform) == Affinity::Off;
             is_off && other.wake_record.load(self.platform).state != LocalState::RUN
         })

@@ -165,9 +165,9 @@ pub fn run_firmware(soc: &Soc, world: &dyn Fn(bool)) -> Result<Result<(), Deadlo
         .map(|domain| DomainRecord::new(soc, domain.level))
         .collect();
     let words: Vec<_> = (0..cpus.len() * usize::from(tree.top_level))
-        .map(|_| BakeryWord::new())
+        .map(|_| BakeryWord::default())
         .collect();
-    let system = SystemRecord::new();
+    let system = SystemRecord::default();
     let storage = StorageRef {
         cpus: &mut cpu_records,
         domains: &mut domain_records,

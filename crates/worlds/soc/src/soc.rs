@@ -159,9 +159,9 @@ impl Soc {
             l2_dirty: (0..clusters).map(|_| Cell::new(0)).collect(),
             channels: (0..channels).map(|_| Channel::default()).collect(),
             channel_words: (0..channels)
-                .map(|_| cpus.iter().map(|_| BakeryWord::new()).collect())
+                .map(|_| cpus.iter().map(|_| BakeryWord::default()).collect())
                 .collect(),
-            channel_tickets: (0..channels).map(|_| Ticket::new()).collect(),
+            channel_tickets: (0..channels).map(|_| Ticket::default()).collect(),
             flushing: RefCell::default(),
             order: DeclaredOrder::default(),
             timers: RefCell::default(),

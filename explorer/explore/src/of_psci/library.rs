@@ -68,8 +68,8 @@ pub fn with_library<R>(
             .iter()
             .map(|domain| DomainRecord::new(&blank, domain.level))
             .collect_vec();
-        let words = (0..2 * cpus).map(|_| BakeryWord::new()).collect_vec();
-        (records, domain_records, words, SystemRecord::new())
+        let words = (0..2 * cpus).map(|_| BakeryWord::default()).collect_vec();
+        (records, domain_records, words, SystemRecord::default())
     });
     let of_port = variables_of(port).len();
     let values = [values, vec![0; of_port * cpus]].concat();

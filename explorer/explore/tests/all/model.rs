@@ -41,7 +41,8 @@ fn section(
 }
 
 fn bakery(model: &mut Model, cpus: u16) {
-    let words: Rc<Vec<BakeryWord<Board>>> = Rc::new((0..cpus).map(|_| BakeryWord::new()).collect());
+    let words: Rc<Vec<BakeryWord<Board>>> =
+        Rc::new((0..cpus).map(|_| BakeryWord::default()).collect());
     let other = words.clone();
     let lock = |words: &Rc<Vec<BakeryWord<Board>>>, machine: &Board, cpu: u16, acquire: bool| {
         let lock = Lock::bakery(0, words, CpuIndex(0));
@@ -61,7 +62,8 @@ fn bakery(model: &mut Model, cpus: u16) {
 
 /// A bakery between CPUs of which the first `off` leave coherency and the others do not.
 fn mixed_bakery(model: &mut Model, cpus: u16, off: u16) {
-    let words: Rc<Vec<BakeryWord<Board>>> = Rc::new((0..cpus).map(|_| BakeryWord::new()).collect());
+    let words: Rc<Vec<BakeryWord<Board>>> =
+        Rc::new((0..cpus).map(|_| BakeryWord::default()).collect());
     let other = words.clone();
     let acquire = move |machine: &Board, cpu: u16| {
         if cpu < off {
@@ -111,7 +113,7 @@ fn the_locks_exclude_in_coherency_and_out_of_it() {
             ..Config::default()
         },
         |model| {
-            let ticket: Rc<Ticket<Board>> = Rc::new(Ticket::new());
+            let ticket: Rc<Ticket<Board>> = Rc::new(Ticket::default());
             let other = ticket.clone();
             let lock = |ticket: &Ticket<Board>, machine: &Board, cpu, acquire: bool| {
                 let lock = Lock::ticket(0, ticket);

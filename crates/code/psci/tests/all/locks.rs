@@ -43,7 +43,7 @@ fn count(
 fn bakery_excludes_with_caches_on_and_off() {
     let harness: &'static Harness = leak(Harness::new(Options::default()));
     let words: &'static Vec<BakeryWord<Fake>> =
-        leak((0..CPUS).map(|_| BakeryWord::new()).collect());
+        leak((0..CPUS).map(|_| BakeryWord::default()).collect());
     let lock = leak(Lock::bakery(PLATFORM_LOCK, words, CpuIndex(0)));
     // The words are new: bring them to memory.
     (0..CPUS as u16).for_each(|cpu| {
@@ -66,7 +66,7 @@ fn ticket_excludes_and_wraps() {
         coherent: true,
         ..Options::default()
     }));
-    let lock = leak(Lock::ticket(PLATFORM_LOCK, leak(Ticket::new())));
+    let lock = leak(Lock::ticket(PLATFORM_LOCK, leak(Ticket::default())));
     harness
         .run_on(0, || {
             for _ in 0..0xff00 {
@@ -86,7 +86,7 @@ fn a_held_bakery_is_waited_for_from_either_side() {
     for (holder, other) in [(0, 1), (1, 0)] {
         let harness: &'static Harness = leak(Harness::new(Options::default()));
         let words: &'static Vec<BakeryWord<Fake>> =
-            leak((0..CPUS).map(|_| BakeryWord::new()).collect());
+            leak((0..CPUS).map(|_| BakeryWord::default()).collect());
         let lock = &*leak(Lock::bakery(PLATFORM_LOCK, words, CpuIndex(0)));
         (0..CPUS as u16).for_each(|cpu| harness.fake.set_cache(cpu, true));
         harness
@@ -121,7 +121,7 @@ fn a_lock_stamps_its_id() {
         coherent: true,
         ..Options::default()
     });
-    let lock = Lock::ticket(0x8003, leak(Ticket::new()));
+    let lock = Lock::ticket(0x8003, leak(Ticket::default()));
     harness
         .run_on(0, || {
             lock.acquire(harness.fake, CpuIndex(0));

@@ -61,8 +61,12 @@ pub fn storage<B: Board>(
                 .map(|domain| DomainRecord::new(fake, domain.level))
                 .collect::<Vec<_>>(),
         ),
-        words: leak((0..words).map(|_| BakeryWord::new()).collect::<Vec<_>>()),
-        system: leak(SystemRecord::new()),
+        words: leak(
+            (0..words)
+                .map(|_| BakeryWord::default())
+                .collect::<Vec<_>>(),
+        ),
+        system: leak(SystemRecord::default()),
     }
 }
 
