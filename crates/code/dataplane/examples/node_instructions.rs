@@ -256,8 +256,10 @@ fn main() {
     println!("packets {}", graph.balance().sent);
 
     let mut pool = Pool::new(FRAME_MAX, Reuse::Cycle);
-    let mut frame = Frame::new();
-    frame.len = FRAME;
+    let mut frame = Frame {
+        len: FRAME,
+        ..Frame::default()
+    };
     for row in 0..FRAME {
         frame.buffer[row] = row as u32;
         frame.length[row] = PACKET_BYTES;

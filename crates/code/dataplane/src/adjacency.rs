@@ -34,14 +34,6 @@ pub struct Adjacencies {
 }
 
 impl Adjacencies {
-    /// A table without entries.
-    pub fn new() -> Self {
-        Self {
-            entries: Region::new(ENTRIES),
-            next: FIRST_NEIGHBOUR,
-        }
-    }
-
     /// Adds a neighbour behind an interface of ours, whose largest IP packet has `mtu` bytes;
     /// returns its number. `None` if every adjacency is in use.
     pub fn add(&mut self, interface: u16, from: Mac, mtu: u16, to: Mac) -> Option<u16> {
@@ -51,7 +43,7 @@ impl Adjacencies {
         }
         self.next += 1;
         let longest = mtu.saturating_add(ETHERNET);
-        *self.entries.get_mut(number.into()) = [
+        self.entries[usize::from(number)] = [
             to.bits() | (u64::from(longest) << 48),
             from.bits() | (u64::from(interface) << 48),
         ];
@@ -61,12 +53,7 @@ impl Adjacencies {
     /// The table for a loop: its place stays in a register.
     #[inline(always)]
     pub fn reader(&self) -> Reader<'_> {
-        Reader(
-            self.entries
-                .as_slice()
-                .try_into()
-                .expect("the table has its entries"),
-        )
+        Reader(self.entries.as_array().expect("the table has its entries"))
     }
 }
 
@@ -83,8 +70,12 @@ impl Reader<'_> {
 }
 
 impl Default for Adjacencies {
+    /// A table without entries.
     fn default() -> Self {
-        Self::new()
+        Self {
+            entries: Region::new(ENTRIES),
+            next: FIRST_NEIGHBOUR,
+        }
     }
 }
 

@@ -151,38 +151,38 @@ impl Pool {
     /// All buffers.
     #[inline(always)]
     pub fn slots(&mut self) -> Slots<'_> {
-        Slots(self.slots.as_mut_slice())
+        Slots(&mut self.slots)
     }
 
     /// A pointer to the first buffer, for code in C. Buffer `n` begins [`SLOT_BYTES`] times `n`
     /// bytes after it, with its header line. The pointer is valid until the next use of the pool.
     #[inline(always)]
     pub fn start(&mut self) -> *mut u8 {
-        self.slots.as_mut_slice().as_mut_ptr().cast()
+        self.slots.as_mut_ptr().cast()
     }
 
     /// The packet data of a buffer.
     #[inline(always)]
     pub fn data(&self, buffer: Buffer) -> &[u8; DATA_BYTES] {
-        &self.slots.get(buffer as usize).data
+        &self.slots[buffer as usize].data
     }
 
     /// The packet data of a buffer, to write.
     #[inline(always)]
     pub fn data_mut(&mut self, buffer: Buffer) -> &mut [u8; DATA_BYTES] {
-        &mut self.slots.get_mut(buffer as usize).data
+        &mut self.slots[buffer as usize].data
     }
 
     /// The header line of a buffer.
     #[inline(always)]
     pub fn header(&self, buffer: Buffer) -> &[u8; LINE] {
-        &self.slots.get(buffer as usize).header
+        &self.slots[buffer as usize].header
     }
 
     /// The header line of a buffer, to write.
     #[inline(always)]
     pub fn header_mut(&mut self, buffer: Buffer) -> &mut [u8; LINE] {
-        &mut self.slots.get_mut(buffer as usize).header
+        &mut self.slots[buffer as usize].header
     }
 }
 
@@ -193,9 +193,9 @@ pub mod region {
         reason = "memory for buffers and tables comes from the kernel, aligned for huge pages"
     )]
 
-    use std::ptr::NonNull;
-
     use pages::Pages;
+    use std::ops::{Deref, DerefMut};
+    use std::ptr::NonNull;
 
     const HUGE: usize = 2 * 1024 * 1024;
 
@@ -224,7 +224,8 @@ pub mod region {
     pub struct Region<T: Plain> {
         memory: NonNull<T>,
         count: usize,
-        pages: Pages,
+        /// The memory goes with it.
+        _pages: Pages,
     }
 
     // SAFETY: the region owns its memory, and `T` is plain.
@@ -248,39 +249,24 @@ pub mod region {
             Self {
                 memory: pages.start().cast(),
                 count,
-                pages,
+                _pages: pages,
             }
         }
+    }
 
-        /// True if huge pages were asked for and not refused.
-        pub fn huge_pages_advised(&self) -> bool {
-            self.pages.huge_pages_advised()
-        }
+    impl<T: Plain> Deref for Region<T> {
+        type Target = [T];
 
-        /// One element.
         #[inline(always)]
-        pub fn get(&self, index: usize) -> &T {
-            assert!(index < self.count);
-            // SAFETY: the index is within the region, and zeros are a value of `T`.
-            unsafe { self.memory.add(index).as_ref() }
-        }
-
-        /// One element, to write.
-        #[inline(always)]
-        pub fn get_mut(&mut self, index: usize) -> &mut T {
-            assert!(index < self.count);
-            // SAFETY: as in `get`, and `self` is borrowed alone.
-            unsafe { self.memory.add(index).as_mut() }
-        }
-
-        /// All elements.
-        pub fn as_slice(&self) -> &[T] {
+        fn deref(&self) -> &[T] {
             // SAFETY: `count` initialised elements, owned by `self`.
             unsafe { std::slice::from_raw_parts(self.memory.as_ptr(), self.count) }
         }
+    }
 
-        /// All elements, to write.
-        pub fn as_mut_slice(&mut self) -> &mut [T] {
+    impl<T: Plain> DerefMut for Region<T> {
+        #[inline(always)]
+        fn deref_mut(&mut self) -> &mut [T] {
             // SAFETY: as above, and `self` is borrowed alone.
             unsafe { std::slice::from_raw_parts_mut(self.memory.as_ptr(), self.count) }
         }
@@ -298,7 +284,6 @@ pub mod region {
             mapping: NonNull<u8>,
             mapped: usize,
             start: NonNull<u8>,
-            huge: bool,
         }
 
         impl Pages {
@@ -327,10 +312,11 @@ pub mod region {
                 // SAFETY: less than `HUGE` further on, and there are as many bytes more than are
                 // needed.
                 let start = unsafe { mapping.add(skip) };
-                // SAFETY: advice on whole pages of the mapping.
-                let advise =
-                    || unsafe { madvise(start.cast(), mapped - HUGE, MmapAdvise::MADV_HUGEPAGE) };
-                let huge = large && advise().is_ok();
+                if large {
+                    // SAFETY: advice on whole pages of the mapping; without it they are small.
+                    let _ =
+                        unsafe { madvise(start.cast(), mapped - HUGE, MmapAdvise::MADV_HUGEPAGE) };
+                }
                 // A page that is made when the first packet needs it holds that packet up, and
                 // those behind it are lost.
                 for page in (0..bytes).step_by(4096) {
@@ -341,16 +327,11 @@ pub mod region {
                     mapping,
                     mapped,
                     start,
-                    huge,
                 }
             }
 
             pub(super) fn start(&self) -> NonNull<u8> {
                 self.start
-            }
-
-            pub(super) fn huge_pages_advised(&self) -> bool {
-                self.huge
             }
         }
 
@@ -387,10 +368,6 @@ pub mod region {
 
             pub(super) fn start(&self) -> NonNull<u8> {
                 self.start
-            }
-
-            pub(super) fn huge_pages_advised(&self) -> bool {
-                false
             }
         }
 
@@ -445,7 +422,7 @@ mod tests {
         };
         let before = failures();
         let mut region = region::Region::<u8>::new(BYTES);
-        let start = region.as_slice().as_ptr().addr();
+        let start = region.as_ptr().addr();
         assert_eq!(start % (2 << 20), 0);
         let kilobytes = |what: &str| {
             let maps = std::fs::read_to_string("/proc/self/smaps").unwrap();
@@ -467,15 +444,14 @@ mod tests {
         // either.
         let told = std::fs::read_to_string("/sys/kernel/mm/transparent_hugepage/enabled")
             .unwrap_or_default();
-        if region.huge_pages_advised()
-            && (told.contains("[madvise]") || told.contains("[always]"))
+        if (told.contains("[madvise]") || told.contains("[always]"))
             && let Some((resident, huge)) = kilobytes("Rss:").zip(kilobytes("AnonHugePages:"))
         {
             assert!(resident >= BYTES >> 10);
             assert!(huge > 0 || failures() > before);
         }
-        *region.get_mut(BYTES - 1) = 7;
-        assert_eq!((*region.get(0), region.as_slice()[BYTES - 1]), (0, 7));
+        region[BYTES - 1] = 7;
+        assert_eq!((region[0], region[BYTES - 1]), (0, 7));
     }
 
     #[test]

@@ -56,24 +56,15 @@ fn mask(length: u8) -> u32 {
 }
 
 /// Why a route cannot be added.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum RouteError {
     /// All groups for prefixes longer than 24 bits are taken.
+    #[error("no more than 32 766 networks of 24 bits can hold longer prefixes")]
     Groups,
     /// The adjacency's number does not fit an entry.
+    #[error("an adjacency's number must be below 32 766")]
     Adjacency,
 }
-
-impl std::fmt::Display for RouteError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Self::Groups => "no more than 32 766 networks of 24 bits can hold longer prefixes",
-            Self::Adjacency => "an adjacency's number must be below 32 766",
-        })
-    }
-}
-
-impl std::error::Error for RouteError {}
 
 /// The table of routes.
 pub struct Fib {
@@ -134,18 +125,18 @@ impl Fib {
             return;
         }
         for index in index..index + (1 << (24 - length)) {
-            let there = *self.first.get(index);
+            let there = self.first[index];
             if there & EXTENDED != 0 {
                 self.write_group((there & !EXTENDED) as usize, 0..256, length, entry);
-            } else if *self.lengths.get(index) <= length {
-                *self.first.get_mut(index) = entry;
-                *self.lengths.get_mut(index) = length;
+            } else if self.lengths[index] <= length {
+                self.first[index] = entry;
+                self.lengths[index] = length;
             }
         }
     }
 
     fn write_group(&mut self, group: usize, range: std::ops::Range<usize>, length: u8, entry: u16) {
-        let entries = self.groups.get_mut(group);
+        let entries = &mut self.groups[group];
         let lengths = &mut self.group_lengths[group];
         for index in range {
             if lengths[index] <= length {
@@ -155,7 +146,7 @@ impl Fib {
     }
 
     fn group_of(&self, prefix: Prefix) -> Option<usize> {
-        let entry = *self.first.get((prefix.address >> 8) as usize);
+        let entry = self.first[(prefix.address >> 8) as usize];
         (entry & EXTENDED != 0).then_some((entry & !EXTENDED) as usize)
     }
 
@@ -166,23 +157,21 @@ impl Fib {
             .ok()
             .filter(|n| *n < LIMIT)
             .ok_or(RouteError::Groups)?;
-        self.group_lengths.push([*self.lengths.get(index); 256]);
-        *self.groups.get_mut(number.into()) = [*self.first.get(index); 256];
-        *self.first.get_mut(index) = EXTENDED | number;
+        self.group_lengths.push([self.lengths[index]; 256]);
+        self.groups[usize::from(number)] = [self.first[index]; 256];
+        self.first[index] = EXTENDED | number;
         Ok(())
     }
 
     /// The table for a loop: everything that a lookup needs stays in a few registers.
     #[inline(always)]
     pub fn reader(&self) -> Reader<'_> {
-        let first = self
-            .first
-            .as_slice()
-            .try_into()
+        let first = (*self.first)
+            .as_array()
             .expect("the first table has 2^24 entries");
         Reader {
             first,
-            groups: self.groups.as_slice(),
+            groups: &self.groups,
             default: self.default,
         }
     }

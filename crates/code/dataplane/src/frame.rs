@@ -39,21 +39,6 @@ pub struct Frame {
 }
 
 impl Frame {
-    /// An empty frame.
-    pub fn new() -> Self {
-        Self {
-            len: 0,
-            rx: 0,
-            traced: false,
-            buffer: [0; FRAME_MAX],
-            length: [0; FRAME_MAX],
-            adjacency: [0; FRAME_MAX],
-            next: [0; FRAME_MAX],
-            reason: [0; FRAME_MAX],
-            trace: [0; FRAME_MAX],
-        }
-    }
-
     /// The buffers of the packets in the frame.
     pub fn buffers(&self) -> &[Buffer] {
         &self.buffer[..self.len.min(FRAME_MAX)]
@@ -175,8 +160,19 @@ impl Rows {
 }
 
 impl Default for Frame {
+    /// An empty frame.
     fn default() -> Self {
-        Self::new()
+        Self {
+            len: 0,
+            rx: 0,
+            traced: false,
+            buffer: [0; FRAME_MAX],
+            length: [0; FRAME_MAX],
+            adjacency: [0; FRAME_MAX],
+            next: [0; FRAME_MAX],
+            reason: [0; FRAME_MAX],
+            trace: [0; FRAME_MAX],
+        }
     }
 }
 
@@ -192,7 +188,7 @@ mod tests {
         let mut frame = Frame {
             len,
             traced,
-            ..Frame::new()
+            ..Frame::default()
         };
         for (row, number) in (0..len).zip(first..) {
             frame.buffer[row] = number.into();
@@ -232,7 +228,7 @@ mod tests {
 
     #[test]
     fn each_row_is_among_those_of_its_arc_and_of_no_other() {
-        let mut frame = Frame::new();
+        let mut frame = Frame::default();
         for (len, arcs) in [1, 8, 63, 64, 65, 130, 256, FRAME_MAX]
             .into_iter()
             .flat_map(|len| [(len, 2), (len, 64)])

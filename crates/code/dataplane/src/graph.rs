@@ -519,8 +519,6 @@ impl Balance {
     }
 }
 
-impl Balance {}
-
 impl NodeCounters {
     fn add(&mut self, other: Self) {
         self.calls += other.calls;

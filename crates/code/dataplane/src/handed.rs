@@ -104,7 +104,7 @@ mod tests {
         let mut frame = Frame {
             len: 4,
             rx: 3,
-            ..Frame::new()
+            ..Frame::default()
         };
         pool.allocate(&mut frame.buffer[..4]);
         for row in 0..4 {

@@ -46,7 +46,6 @@ fn write_line(slots: &mut Slots<'_>, buffer: Buffer, line: [u8; 64]) {
 /// Generates packets from templates, a frame whenever it is polled.
 pub struct Generator {
     interface: u16,
-    name: String,
     templates: Vec<[u8; 64]>,
     next: usize,
     left: Option<u64>,
@@ -61,7 +60,6 @@ impl Generator {
         assert!(!templates.is_empty(), "a generator needs a template");
         Self {
             interface,
-            name: "pg-input".to_owned(),
             templates,
             next: 0,
             left: limit,
@@ -71,7 +69,7 @@ impl Generator {
 
 impl Input for Generator {
     fn name(&self) -> &str {
-        &self.name
+        "pg-input"
     }
 
     fn interface(&self) -> u16 {

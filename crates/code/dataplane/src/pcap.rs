@@ -1,7 +1,5 @@
 //! Capture files in the classic format, with either byte order and either resolution.
 
-use std::fmt;
-
 const MICROSECONDS: u32 = 0xa1b2_c3d4;
 const NANOSECONDS: u32 = 0xa1b2_3c4d;
 const ETHERNET: u32 = 1;
@@ -11,30 +9,23 @@ const PACKET_HEADER: usize = 16;
 const LONGEST: usize = 256 * 1024;
 
 /// Why a capture file cannot be read.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum Error {
     /// The first bytes are not those of a capture file.
+    #[error(
+        "not a capture file: the first four bytes must be a1b2c3d4 or a1b23c4d in either order (pcapng is not read)"
+    )]
     NotACapture,
     /// The packets are not Ethernet.
+    #[error("link type {0}; only Ethernet (1) is read")]
     LinkType(u32),
     /// The file ends within a packet; the offset of its header.
+    #[error("the file ends within the packet at byte {0}")]
     CutShort(usize),
     /// A packet says that it is longer than any; the offset of its header.
+    #[error("the packet at byte {0} says that it has more than {LONGEST} bytes")]
     Damaged(usize),
 }
-
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NotACapture => f.write_str("not a capture file: the first four bytes must be a1b2c3d4 or a1b23c4d in either order (pcapng is not read)"),
-            Self::LinkType(found) => write!(f, "link type {found}; only Ethernet (1) is read"),
-            Self::CutShort(at) => write!(f, "the file ends within the packet at byte {at}"),
-            Self::Damaged(at) => write!(f, "the packet at byte {at} says that it has more than {LONGEST} bytes"),
-        }
-    }
-}
-
-impl std::error::Error for Error {}
 
 /// The packets of a capture file.
 pub fn read(file: &[u8]) -> Result<Vec<Vec<u8>>, Error> {

@@ -82,7 +82,7 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             shape: Shape::Quad,
-            strides: Strides::both(0),
+            strides: Strides::NONE,
             frame_size: 256,
             verify_checksum: true,
         }
@@ -142,7 +142,7 @@ impl Plane {
             interfaces: Vec::new(),
             tables: Arc::new(Tables {
                 routes,
-                adjacencies: Adjacencies::new(),
+                adjacencies: Adjacencies::default(),
             }),
             settings,
         }

@@ -130,18 +130,16 @@ impl Tracer {
     }
 }
 
+/// Bytes of a packet's headers, which lie within its buffer.
+fn bytes<const N: usize>(data: &[u8; DATA_BYTES], at: usize) -> [u8; N] {
+    *data[at..]
+        .first_chunk()
+        .expect("a header within the buffer")
+}
+
 /// A packet's Ethernet header as a person reads it.
 pub fn ethernet_line(data: &[u8; DATA_BYTES]) -> String {
-    let mac = |at: usize| {
-        Mac([
-            data[at],
-            data[at + 1],
-            data[at + 2],
-            data[at + 3],
-            data[at + 4],
-            data[at + 5],
-        ])
-    };
+    let mac = |at: usize| Mac(bytes(data, at));
     let kind = match [data[12], data[13]] {
         [0x08, 0x00] => "IP4".to_owned(),
         [0x08, 0x06] => "ARP".to_owned(),
@@ -161,21 +159,14 @@ const L3: usize = 14;
 /// A packet's IPv4 header as a person reads it, one line each.
 pub fn ip4_lines(plane: &Plane, frame: &Frame, row: usize) -> Vec<String> {
     let data = plane.pool.data(frame.buffer[row]);
-    let address = |at: usize| {
-        Ipv4Addr::new(
-            data[L3 + at],
-            data[L3 + at + 1],
-            data[L3 + at + 2],
-            data[L3 + at + 3],
-        )
-    };
+    let address = |at: usize| Ipv4Addr::from(bytes::<4>(data, L3 + at));
     let protocol = match data[L3 + 9] {
         1 => "ICMP".to_owned(),
         6 => "TCP".to_owned(),
         17 => "UDP".to_owned(),
         other => format!("protocol {other}"),
     };
-    let number = |at: usize| u16::from_be_bytes([data[L3 + at], data[L3 + at + 1]]);
+    let number = |at: usize| u16::from_be_bytes(bytes(data, L3 + at));
     vec![
         format!("{protocol}: {} -> {}", address(12), address(16)),
         format!(

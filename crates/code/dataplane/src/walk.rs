@@ -70,6 +70,9 @@ pub struct Strides {
 }
 
 impl Strides {
+    /// No prefetch.
+    pub const NONE: Self = Self { header: 0, data: 0 };
+
     /// The same stride for both lines.
     pub fn both(stride: usize) -> Self {
         Self {
@@ -168,32 +171,28 @@ fn walk_lanes<const N: usize, M: PacketMemory, B: Body<M>>(
     body: &mut B,
 ) -> Verdict {
     let len = frame.len.min(FRAME_MAX);
-    let header_ahead = if M::HEADER_LINE {
-        strides.header * N
-    } else {
-        0
+    let ahead = Strides {
+        header: if M::HEADER_LINE {
+            strides.header * N
+        } else {
+            0
+        },
+        data: strides.data * N,
     };
-    let data_ahead = strides.data * N;
     let expected = body.expected(frame);
     frame.next[..len].fill(expected);
     let mut odd_ones = 0;
     let mut row = 0;
     // The loops know nothing of packets that take another arc: each is written here, and the loops
     // go on behind it.
-    while let Some((odd, arc)) = packets::<N, false, M, B>(
-        memory,
-        frame,
-        body,
-        expected,
-        row..len,
-        header_ahead,
-        data_ahead,
-    ) {
+    while let Some((odd, arc)) =
+        packets::<N, false, M, B>(memory, frame, body, expected, row..len, ahead)
+    {
         frame.next[odd] = arc;
         odd_ones += 1;
         row = odd + 1;
         if odd_ones == MANY {
-            mixed::<N, M, B>(memory, frame, body, row..len, header_ahead, data_ahead);
+            mixed::<N, M, B>(memory, frame, body, row..len, ahead);
             break;
         }
     }
@@ -216,18 +215,9 @@ fn mixed<const N: usize, M: PacketMemory, B: Body<M>>(
     frame: &mut Frame,
     body: &mut B,
     rows: Range<usize>,
-    header_ahead: usize,
-    data_ahead: usize,
+    ahead: Strides,
 ) {
-    packets::<N, true, M, B>(
-        memory,
-        frame,
-        body,
-        SLOW_PATH,
-        rows,
-        header_ahead,
-        data_ahead,
-    );
+    packets::<N, true, M, B>(memory, frame, body, SLOW_PATH, rows, ahead);
 }
 
 /// Handles packets until one takes another arc than expected; returns its row and its arc. Where
@@ -239,27 +229,18 @@ fn packets<const N: usize, const MIXED: bool, M: PacketMemory, B: Body<M>>(
     body: &mut B,
     expected: u8,
     rows: Range<usize>,
-    header_ahead: usize,
-    data_ahead: usize,
+    ahead: Strides,
 ) -> Option<(usize, u8)> {
     let (mut row, len) = (rows.start, rows.end);
-    let ahead = header_ahead.max(data_ahead);
+    let most = ahead.header.max(ahead.data);
     let mut odd = None;
     while odd.is_none() && row < len {
         if row % N == 0 {
             // While every prefetch stays within the frame, there is nothing to ask but whether
             // there is a prefetch at all.
-            if ahead > 0 {
-                while row + ahead + N <= len {
-                    odd = step::<N, MIXED, M, B>(
-                        memory,
-                        frame,
-                        body,
-                        expected,
-                        row,
-                        header_ahead,
-                        data_ahead,
-                    );
+            if most > 0 {
+                while row + most + N <= len {
+                    odd = step::<N, MIXED, M, B>(memory, frame, body, expected, row, ahead);
                     if odd.is_some() {
                         return odd;
                     }
@@ -268,16 +249,11 @@ fn packets<const N: usize, const MIXED: bool, M: PacketMemory, B: Body<M>>(
                 // The shorter stride goes on to the end.
                 while row + N <= len {
                     let within = |ahead: usize| if row + ahead + N <= len { ahead } else { 0 };
-                    let (header_ahead, data_ahead) = (within(header_ahead), within(data_ahead));
-                    odd = step::<N, MIXED, M, B>(
-                        memory,
-                        frame,
-                        body,
-                        expected,
-                        row,
-                        header_ahead,
-                        data_ahead,
-                    );
+                    let ahead = Strides {
+                        header: within(ahead.header),
+                        data: within(ahead.data),
+                    };
+                    odd = step::<N, MIXED, M, B>(memory, frame, body, expected, row, ahead);
                     if odd.is_some() {
                         return odd;
                     }
@@ -285,7 +261,7 @@ fn packets<const N: usize, const MIXED: bool, M: PacketMemory, B: Body<M>>(
                 }
             } else {
                 while row + N <= len {
-                    odd = step::<N, MIXED, M, B>(memory, frame, body, expected, row, 0, 0);
+                    odd = step::<N, MIXED, M, B>(memory, frame, body, expected, row, Strides::NONE);
                     if odd.is_some() {
                         return odd;
                     }
@@ -295,7 +271,7 @@ fn packets<const N: usize, const MIXED: bool, M: PacketMemory, B: Body<M>>(
         }
         // The packets that do not fill an iteration go one by one.
         if row < len {
-            odd = step::<1, MIXED, M, B>(memory, frame, body, expected, row, 0, 0);
+            odd = step::<1, MIXED, M, B>(memory, frame, body, expected, row, Strides::NONE);
             row += 1;
         }
     }
@@ -335,21 +311,20 @@ fn step<const N: usize, const MIXED: bool, M: PacketMemory, B: Body<M>>(
     body: &mut B,
     expected: u8,
     row: usize,
-    header_ahead: usize,
-    data_ahead: usize,
+    ahead: Strides,
 ) -> Option<(usize, u8)> {
     // Lanes are below the frame's size already; the masks say so to the compiler. An iteration's
     // first row is a multiple of `N`.
     let at = |row: usize| row & (FRAME_MAX - 1);
     let row = row & (FRAME_MAX - N);
-    if header_ahead > 0 {
+    if ahead.header > 0 {
         for n in 0..N {
-            memory.prefetch_header(frame.buffer[at(row + header_ahead + n)]);
+            memory.prefetch_header(frame.buffer[at(row + ahead.header + n)]);
         }
     }
-    if data_ahead > 0 {
+    if ahead.data > 0 {
         for n in 0..N {
-            memory.prefetch_data(frame.buffer[at(row + data_ahead + n)]);
+            memory.prefetch_data(frame.buffer[at(row + ahead.data + n)]);
         }
     }
     let mut loaded = [B::Loaded::default(); N];
@@ -420,7 +395,7 @@ mod tests {
     #[test]
     fn every_packet_is_handled_once_and_has_its_arc_wherever_others_go() {
         let mut pool = Pool::new(FRAME_MAX, Reuse::Cycle);
-        let mut frame = Frame::new();
+        let mut frame = Frame::default();
         for (shape, stride, len) in Shape::ALL
             .into_iter()
             .flat_map(|shape| [0, 1, 4].map(|stride| (shape, stride)))

@@ -10,8 +10,8 @@ use crate::arcs::ARCS_MAX;
 use crate::graph::{Graph, NodeId};
 use crate::node::Node;
 use crate::nodes::{
-    Device, Drop, EthernetInput, InterfaceOutput, InterfaceTx, Ip4Input, Ip4Lookup, Ip4Rewrite,
-    L2Input, L2Output, Punt,
+    Device, End, EthernetInput, InterfaceOutput, InterfaceTx, Ip4Input, Ip4Lookup, Ip4Rewrite,
+    L2Input, L2Output,
 };
 use crate::plane::Plane;
 use std::collections::HashMap;
@@ -70,8 +70,8 @@ impl Registry {
         let mut registry = Self {
             nodes: HashMap::new(),
         };
-        registry.add(DROP_AND_PUNT[0], Arcs::None, |_| Drop);
-        registry.add(DROP_AND_PUNT[1], Arcs::None, |_| Punt);
+        registry.add(DROP_AND_PUNT[0], Arcs::None, |_| End::Drop);
+        registry.add(DROP_AND_PUNT[1], Arcs::None, |_| End::Punt);
         registry.add(
             "ethernet-input",
             Arcs::Named(&["l2-input", "ip4-input"]),
@@ -112,21 +112,14 @@ impl Registry {
 }
 
 /// An error in a text: the line, counted from 1, and why.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("line {line}: {message}")]
 pub struct WiringError {
     /// The line; 0 if it is the whole.
     pub line: usize,
     /// Why, and what would be right.
     pub message: String,
 }
-
-impl std::fmt::Display for WiringError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "line {}: {}", self.line, self.message)
-    }
-}
-
-impl std::error::Error for WiringError {}
 
 /// A text that was read: for each node its line, its name and the names of its arcs.
 #[derive(Debug)]

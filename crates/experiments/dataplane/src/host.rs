@@ -151,8 +151,10 @@ pub fn sweep(study: Study, cells: &[Cell], goes_on: impl Fn() -> bool) -> Vec<Ve
         data[13] = 0;
     }
     let caches = Caches::new();
-    let mut frame = Frame::new();
-    frame.len = study.frame_size;
+    let mut frame = Frame {
+        len: study.frame_size,
+        ..Frame::default()
+    };
     frame.length.fill(dataplane::inputs::PACKET_BYTES);
     let mut next = 0;
     let mut slices = Slices::default();

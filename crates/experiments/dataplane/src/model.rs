@@ -176,8 +176,10 @@ pub fn run(parameters: Parameters, cell: Cell, effort: Effort) -> Outcome {
         burst: 0,
         header: (0, 0.0),
     };
-    let mut frame = Frame::new();
-    frame.len = effort.frame_size;
+    let mut frame = Frame {
+        len: effort.frame_size,
+        ..Frame::default()
+    };
     let mut body = StudyBody::default();
     let mut next = 0;
     let mut cycles = 0.0;

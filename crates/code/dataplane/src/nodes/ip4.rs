@@ -14,7 +14,7 @@ use crate::walk::{Body, Strides, rare, walk};
 use std::net::Ipv4Addr;
 
 /// An earlier node has just read the packet's first line: there is nothing to prefetch.
-const HOT: Strides = Strides { header: 0, data: 0 };
+const HOT: Strides = Strides::NONE;
 
 /// Offset of the network header in bytes: tags are gone by now.
 const L3: usize = 14;

@@ -13,6 +13,18 @@ pub struct L2Input;
 
 const REASONS: [Reason; 1] = [Reason::error("interface is not cross connected")];
 
+/// Sends a frame's packets along an arc that depends on the other interface; drops those of an
+/// interface that has none.
+fn cross(plane: &Plane, frame: &mut Frame, arc: impl Fn(u16) -> u8) -> Verdict {
+    match plane.interfaces[frame.rx as usize].mode {
+        Mode::CrossConnect { peer } => Verdict::All(arc(peer)),
+        Mode::Route => {
+            frame.reason[..frame.len].fill(0);
+            Verdict::All(DROP)
+        }
+    }
+}
+
 impl Node for L2Input {
     fn name(&self) -> &str {
         "l2-input"
@@ -23,13 +35,7 @@ impl Node for L2Input {
     }
 
     fn run(&mut self, plane: &mut Plane, frame: &mut Frame) -> Verdict {
-        match plane.interfaces[frame.rx as usize].mode {
-            Mode::CrossConnect { .. } => Verdict::All(FIRST_ARC),
-            Mode::Route => {
-                frame.reason[..frame.len].fill(0);
-                Verdict::All(DROP)
-            }
-        }
+        cross(plane, frame, |_| FIRST_ARC)
     }
 
     fn trace(&self, plane: &Plane, frame: &Frame, row: usize) -> Vec<String> {
@@ -54,13 +60,7 @@ impl Node for L2Output {
     }
 
     fn run(&mut self, plane: &mut Plane, frame: &mut Frame) -> Verdict {
-        match plane.interfaces[frame.rx as usize].mode {
-            Mode::CrossConnect { peer } => Verdict::All(FIRST_ARC + peer as u8),
-            Mode::Route => {
-                frame.reason[..frame.len].fill(0);
-                Verdict::All(DROP)
-            }
-        }
+        cross(plane, frame, |peer| FIRST_ARC + peer as u8)
     }
 
     fn trace(&self, plane: &Plane, frame: &Frame, row: usize) -> Vec<String> {

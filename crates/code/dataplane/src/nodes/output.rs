@@ -55,12 +55,6 @@ pub trait Device: Send {
     fn send(&mut self, plane: &mut Plane, frame: &Frame) -> usize;
 }
 
-impl Device for Box<dyn Device> {
-    fn send(&mut self, plane: &mut Plane, frame: &Frame) -> usize {
-        (**self).send(plane, frame)
-    }
-}
-
 /// A device that takes everything and keeps nothing.
 pub struct Discard;
 
@@ -71,15 +65,15 @@ impl Device for Discard {
 }
 
 /// Hands packets to a device and frees them.
-pub struct InterfaceTx<D> {
+pub struct InterfaceTx {
     interface: u16,
     name: String,
-    device: D,
+    device: Box<dyn Device>,
 }
 
-impl<D: Device> InterfaceTx<D> {
+impl InterfaceTx {
     /// The tx node of an interface.
-    pub fn new(plane: &Plane, interface: u16, device: D) -> Self {
+    pub fn new(plane: &Plane, interface: u16, device: Box<dyn Device>) -> Self {
         Self {
             interface,
             name: format!("{}-tx", plane.interfaces[interface as usize].name),
@@ -88,7 +82,7 @@ impl<D: Device> InterfaceTx<D> {
     }
 }
 
-impl<D: Device> Node for InterfaceTx<D> {
+impl Node for InterfaceTx {
     fn name(&self) -> &str {
         &self.name
     }
@@ -119,40 +113,39 @@ impl<D: Device> Node for InterfaceTx<D> {
     }
 }
 
-/// Drops packets: their reasons were counted where they were found.
-pub struct Drop;
-
-impl Node for Drop {
-    fn name(&self) -> &str {
-        "error-drop"
-    }
-
-    fn run(&mut self, plane: &mut Plane, frame: &mut Frame) -> Verdict {
-        plane.interfaces[frame.rx as usize].drops += frame.len as u64;
-        plane.pool.free(frame.buffers());
-        Verdict::Consumed
-    }
-
-    fn trace(&self, _plane: &Plane, _frame: &Frame, _lane: usize) -> Vec<String> {
-        vec!["dropped".to_owned()]
-    }
+/// A node at which packets end that no interface sends: they are counted and freed. Their reasons
+/// were counted where they were found.
+pub enum End {
+    /// Drops packets.
+    Drop,
+    /// Hands packets to the host.
+    Punt,
 }
 
-/// Hands packets to the host: here, they are counted and freed.
-pub struct Punt;
-
-impl Node for Punt {
+impl Node for End {
     fn name(&self) -> &str {
-        "error-punt"
+        match self {
+            Self::Drop => "error-drop",
+            Self::Punt => "error-punt",
+        }
     }
 
     fn run(&mut self, plane: &mut Plane, frame: &mut Frame) -> Verdict {
-        plane.interfaces[frame.rx as usize].punts += frame.len as u64;
+        let interface = &mut plane.interfaces[frame.rx as usize];
+        let count = match self {
+            Self::Drop => &mut interface.drops,
+            Self::Punt => &mut interface.punts,
+        };
+        *count += frame.len as u64;
         plane.pool.free(frame.buffers());
         Verdict::Consumed
     }
 
     fn trace(&self, _plane: &Plane, _frame: &Frame, _lane: usize) -> Vec<String> {
-        vec!["punted".to_owned()]
+        let end = match self {
+            Self::Drop => "dropped",
+            Self::Punt => "punted",
+        };
+        vec![end.to_owned()]
     }
 }
