@@ -15,7 +15,9 @@ use std::net::Ipv4Addr;
 use std::time::{Duration, Instant};
 
 #[cfg(target_os = "linux")]
-use crate::events::{Counters, Events};
+use crate::event_counters::Counters;
+#[cfg(target_os = "linux")]
+use crate::events::Events;
 use crate::latency::Percentiles;
 use crate::slice::Slices;
 
@@ -275,6 +277,22 @@ impl Window {
         let sum = |of: fn(&Share) -> u64| self.workers.iter().map(of).sum::<u64>();
         sum(|share| share.ticks) as f64 / sum(|share| share.packets).max(1) as f64
     }
+}
+
+/// A load that is asked for, of whatever graph.
+pub struct LoadRequest {
+    /// The load; of a graph of a file, but for what the file says of it.
+    pub load: Load,
+    /// Threads.
+    pub workers: usize,
+    /// Packets that are traced.
+    pub trace: usize,
+    /// Windows.
+    pub windows: u32,
+    /// Length of a window.
+    pub window: Duration,
+    /// Events that are counted.
+    pub events: Option<Events>,
 }
 
 /// The result of a load.

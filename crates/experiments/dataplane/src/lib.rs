@@ -8,6 +8,7 @@
 
 mod batch;
 #[cfg(target_os = "linux")]
+mod event_counters;
 mod events;
 pub mod fit;
 pub mod footprint;
@@ -32,6 +33,7 @@ pub use own_graph::{ARGUMENT as GRAPH_WORKER, check as check_graph, work as run_
 pub use prefetch::Prefetch;
 
 use ::dataplane::study::Work;
+use ::dataplane::walk::Strides;
 use experiment::World;
 use experiment::setting::{self, CheckedSetting, Choice, Number, Or, Switch};
 use places::CacheLevel;
@@ -126,6 +128,17 @@ pub fn frame_size(text: &str) -> Result<usize, String> {
     dataplane::plane::Settings::checked_frame_size(
         text.parse().map_err(|_| format!("`{text}` is no number"))?,
     )
+}
+
+/// Prefetch strides, as `4` or `2/13`, each of which `number` reads.
+fn parse_strides<E>(text: &str, number: impl Fn(&str) -> Result<usize, E>) -> Result<Strides, E> {
+    match text.split_once('/') {
+        Some((header, data)) => Ok(Strides {
+            header: number(header)?,
+            data: number(data)?,
+        }),
+        None => number(text).map(Strides::both),
+    }
 }
 
 /// A header for what this machine measures: in ticks of its counter.

@@ -1,11 +1,12 @@
 //! `dataplane`: a graph of packet nodes at full load on this machine.
 
-#[cfg(target_os = "linux")]
 use crate::events::Events;
-use crate::graphs::{self, EventCounts, FinishedGraph, GraphKind, Load, LoadResult, Running};
+use crate::graphs::{
+    self, EventCounts, FinishedGraph, GraphKind, Load, LoadRequest, LoadResult, Running,
+};
 #[cfg(target_os = "linux")]
-use crate::own_graph;
-use crate::{FRAME_SIZE, host_header, results};
+use crate::own_graph::run as own_graph;
+use crate::{FRAME_SIZE, host_header, parse_strides, results};
 use dataplane::buffers::Reuse;
 use dataplane::graph::Graph;
 use dataplane::inputs::Arrivals;
@@ -164,32 +165,24 @@ const TRACE: Or<Number<usize>> = Number::new(
 )
 .or(0);
 
-/// The events that are counted for each packet.
-#[derive(Clone, Copy, PartialEq)]
-enum Counting {
-    Hardware,
-    Software,
-    Nothing,
-}
-
-const COUNTERS: Or<Choice<Counting>> = Choice::new(
+const COUNTERS: Or<Choice<Option<Events>>> = Choice::new(
     "counters",
     &[
         (
             "hardware",
-            Counting::Hardware,
+            Some(Events::Hardware),
             "cycles, instructions, L1 and LLC misses, where the machine counts them",
         ),
         (
             "software",
-            Counting::Software,
+            Some(Events::Software),
             "the kernel's: task clock, page faults, context switches, migrations",
         ),
-        ("none", Counting::Nothing, "no events"),
+        ("none", None, "no events"),
     ],
     "Events for each packet and node, counted by perf_event in a window of their own (Linux).",
 )
-.or(Counting::Hardware);
+.or(Some(Events::Hardware));
 
 static ABOUT: About = About {
     name: "dataplane",
@@ -250,21 +243,14 @@ static ABOUT: About = About {
 
 /// `4` or `2/13`.
 fn strides(text: &str) -> Result<Strides, String> {
-    let number = |text: &str| {
-        text.parse::<usize>()
+    parse_strides(text, |text| {
+        text.parse()
             .ok()
             .filter(|stride| *stride <= 64)
             .ok_or_else(|| {
                 format!("`{text}` is no stride: a whole number up to 64, or two as in 2/13")
             })
-    };
-    match text.split_once('/') {
-        Some((header, data)) => Ok(Strides {
-            header: number(header)?,
-            data: number(data)?,
-        }),
-        None => number(text).map(Strides::both),
-    }
+    })
 }
 
 /// Says if there are too few buffers.
@@ -336,7 +322,7 @@ impl Experiment for Dataplane {
             trace: settings.get(TRACE),
             windows,
             window: Duration::from_millis(settings.get(WINDOW)),
-            counting: settings.get(COUNTERS),
+            events: settings.get(COUNTERS),
         };
         let ran = match &graph {
             GraphAsked::Ours(_) if !objects.is_empty() => {
@@ -348,7 +334,8 @@ impl Experiment for Dataplane {
             }
             GraphAsked::Ours(kind) => asked.of_ours(*kind, settings, &progress)?,
             GraphAsked::File(path) => {
-                asked.of_a_file(path, &objects, settings.get(PATIENCE), &progress)?
+                let patience = Duration::from_secs(settings.get(PATIENCE));
+                own_graph(path, &objects, patience, &asked, &progress)?
             }
         };
         let FinishedGraph {
@@ -436,16 +423,6 @@ fn load_of(settings: &experiment::Settings, graph: &GraphAsked) -> Load {
     }
 }
 
-/// A load that is asked for, of whatever graph.
-struct LoadRequest {
-    load: Load,
-    workers: usize,
-    trace: usize,
-    windows: u32,
-    window: Duration,
-    counting: Counting,
-}
-
 impl LoadRequest {
     /// The graphs of the workers, the node that packets come in at, and where packets come from if
     /// nothing generates them.
@@ -484,7 +461,7 @@ impl LoadRequest {
             progress.step();
         }
         progress.check()?;
-        let (counted, no_counters) = count(&mut running.graphs, self.counting, self.window);
+        let (counted, no_counters) = count(&mut running.graphs, self.events, self.window);
         let loaded = LoadResult {
             windows,
             rounds: running.rounds(),
@@ -501,47 +478,24 @@ impl LoadRequest {
             has_routes: true,
         })
     }
+}
 
-    /// Loads the graph of a file, in a process of its own.
-    #[cfg(target_os = "linux")]
-    fn of_a_file(
-        &self,
-        graph: &Path,
-        objects: &[PathBuf],
-        patience: u64,
-        progress: &Progress,
-    ) -> Result<FinishedGraph> {
-        let asked = own_graph::RunRequest {
-            graph,
-            objects,
-            load: self.load,
-            workers: self.workers,
-            trace: self.trace,
-            windows: self.windows,
-            window: self.window,
-            events: events(self.counting),
-            patience: Duration::from_secs(patience),
-        };
-        own_graph::run(&asked, progress)
-    }
-
-    #[cfg(not(target_os = "linux"))]
-    fn of_a_file(
-        &self,
-        graph: &Path,
-        _objects: &[PathBuf],
-        _patience: u64,
-        _progress: &Progress,
-    ) -> Result<FinishedGraph> {
-        let message = format!(
-            "{}: graphs of one's own run on Linux alone",
-            graph.display()
-        );
-        Err(Error::Usage {
-            message,
-            help: None,
-        })
-    }
+#[cfg(not(target_os = "linux"))]
+fn own_graph(
+    graph: &Path,
+    _objects: &[PathBuf],
+    _patience: Duration,
+    _asked: &LoadRequest,
+    _progress: &Progress,
+) -> Result<FinishedGraph> {
+    let message = format!(
+        "{}: graphs of one's own run on Linux alone",
+        graph.display()
+    );
+    Err(Error::Usage {
+        message,
+        help: None,
+    })
 }
 
 /// The driver of packets that are in memory before they are sent.
@@ -559,38 +513,26 @@ fn captured(path: &Path) -> Result<Vec<Vec<u8>>> {
     }
 }
 
-#[cfg(target_os = "linux")]
-fn events(counting: Counting) -> Option<Events> {
-    match counting {
-        Counting::Hardware => Some(Events::Hardware),
-        Counting::Software => Some(Events::Software),
-        Counting::Nothing => None,
-    }
-}
-
 /// Events of nodes, or a line that says why there are none.
 #[cfg(target_os = "linux")]
 fn count(
     graphs: &mut [Graph],
-    counting: Counting,
+    events: Option<Events>,
     length: Duration,
 ) -> (Option<EventCounts>, Option<String>) {
-    let Some(events) = events(counting) else {
-        return (None, None);
-    };
-    match graphs::count(graphs, events, length) {
-        Ok(counted) => (Some(counted), None),
-        Err(why) => (None, Some(why)),
+    match events.map(|events| graphs::count(graphs, events, length)) {
+        Some(Ok(counted)) => (Some(counted), None),
+        Some(Err(why)) => (None, Some(why)),
+        None => (None, None),
     }
 }
 
 #[cfg(not(target_os = "linux"))]
 fn count(
     _graphs: &mut [Graph],
-    counting: Counting,
+    events: Option<Events>,
     _length: Duration,
 ) -> (Option<EventCounts>, Option<String>) {
-    let why = (counting != Counting::Nothing)
-        .then(|| "No events per packet: they are counted on Linux alone.".to_owned());
+    let why = events.map(|_| "No events per packet: they are counted on Linux alone.".to_owned());
     (None, why)
 }

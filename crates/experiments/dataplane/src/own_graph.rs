@@ -24,7 +24,7 @@ mod protocol;
 mod run;
 mod worker;
 
-pub use run::{RunRequest, run};
+pub use run::run;
 pub use worker::{ARGUMENT, work};
 
 use crate::graphs::{GraphKind, Load};

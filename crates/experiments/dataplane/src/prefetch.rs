@@ -6,7 +6,7 @@ use crate::places::CacheLevels;
 use crate::platform::{CorePlatform, CostsFile};
 use crate::{
     BUFFERS, DATA_IN, FRAME_SIZE, FRAMES, HEADER_IN, IN_FRAME, PLATFORM, REPETITIONS, ROUNDS, SIM,
-    WORK, host_header, results,
+    WORK, host_header, parse_strides, results,
 };
 use core_model::Parameters;
 use dataplane::walk::{Shape, Strides};
@@ -309,14 +309,7 @@ fn parse_cell(label: &str) -> Result<(String, Cell)> {
         .trim_end_matches("-split")
         .parse()
         .map_err(|_| wrong())?;
-    let number = |text: &str| text.parse::<usize>().map_err(|_| wrong());
-    let strides = match strides.split_once('/') {
-        Some((first, second)) => Strides {
-            header: number(first)?,
-            data: number(second)?,
-        },
-        None => Strides::both(number(strides)?),
-    };
+    let strides = parse_strides(strides, |text| text.parse().map_err(|_| wrong()))?;
     Ok((loop_name.to_owned(), Cell { shape, strides }))
 }
 

@@ -3,8 +3,7 @@
 use super::file::GraphFile;
 use super::protocol::{Ending, NodeAbout, RefusedNode, Request};
 use super::worker::ARGUMENT;
-use crate::events::Events;
-use crate::graphs::{EventCounts, FinishedGraph, Load, LoadResult};
+use crate::graphs::{EventCounts, FinishedGraph, LoadRequest, LoadResult};
 use crate::latency::Percentiles;
 use document::Document;
 use experiment::{Error, Progress, Result};
@@ -15,36 +14,21 @@ use std::time::Duration;
 use worker_process::place::WatchedMemory;
 use worker_process::{Failure, Process};
 
-/// A run that is asked for.
-pub struct RunRequest<'a> {
-    /// The graph's file.
-    pub graph: &'a Path,
-    /// The shared objects.
-    pub objects: &'a [PathBuf],
-    /// The load, but for what the file says of it.
-    pub load: Load,
-    /// Threads.
-    pub workers: usize,
-    /// Packets that are traced.
-    pub trace: usize,
-    /// Windows.
-    pub windows: u32,
-    /// Length of a window.
-    pub window: Duration,
-    /// Events that are counted.
-    pub events: Option<Events>,
-    /// The longest that nodes may take beyond a window.
-    pub patience: Duration,
-}
-
-/// Runs a graph.
+/// Loads the graph of a file, with nodes of shared objects, in a process of its own. Beyond a
+/// window, nodes may take as long as the patience.
 ///
 /// # Errors
 /// The file or a shared object is wrong, or a node crashed or hung.
-pub fn run(asked: &RunRequest<'_>, progress: &Progress) -> Result<FinishedGraph> {
-    let document = Document::open(asked.graph)?;
+pub fn run(
+    graph: &Path,
+    objects: &[PathBuf],
+    patience: Duration,
+    asked: &LoadRequest,
+    progress: &Progress,
+) -> Result<FinishedGraph> {
+    let document = Document::open(graph)?;
     let file = GraphFile::read(&document)?;
-    for object in asked.objects {
+    for object in objects {
         if !object.is_file() {
             let message = format!("{} is no file", object.display());
             return Err(Error::usage(
@@ -53,10 +37,10 @@ pub fn run(asked: &RunRequest<'_>, progress: &Progress) -> Result<FinishedGraph>
             ));
         }
     }
-    let mut watcher = Watcher::start(asked, progress)?;
-    let load = Request::Load(asked.objects.to_vec());
+    let mut watcher = Watcher::start(objects, patience, progress)?;
+    let load = Request::Load(objects.to_vec());
     let nodes: Vec<NodeAbout> = watcher.ask(&load, Duration::ZERO, "as it was loaded")?;
-    let mut plan = file.plan(asked.graph, &nodes, asked.load)?;
+    let mut plan = file.plan(graph, &nodes, asked.load)?;
     (plan.workers, plan.trace) = (asked.workers, asked.trace);
     let build = Request::Build(Box::new(plan));
     let built: Result<(), RefusedNode> =
@@ -95,7 +79,7 @@ pub fn run(asked: &RunRequest<'_>, progress: &Progress) -> Result<FinishedGraph>
         trace: Some(ended.trace).filter(|trace| !trace.is_empty()),
     };
     Ok(FinishedGraph {
-        name: file.name(asked.graph),
+        name: file.name(graph),
         loaded,
         no_counters,
         packets: file.packets(),
@@ -106,12 +90,13 @@ pub fn run(asked: &RunRequest<'_>, progress: &Progress) -> Result<FinishedGraph>
 struct Watcher<'a> {
     process: Process,
     place: WatchedMemory,
-    asked: &'a RunRequest<'a>,
+    objects: &'a [PathBuf],
+    patience: Duration,
     progress: &'a Progress,
 }
 
 impl<'a> Watcher<'a> {
-    fn start(asked: &'a RunRequest<'a>, progress: &'a Progress) -> Result<Self> {
+    fn start(objects: &'a [PathBuf], patience: Duration, progress: &'a Progress) -> Result<Self> {
         let place = WatchedMemory::new().map_err(Error::failed)?;
         let process = Process::start(
             "a graph of one's own",
@@ -121,7 +106,8 @@ impl<'a> Watcher<'a> {
         Ok(Self {
             process,
             place,
-            asked,
+            objects,
+            patience,
             progress,
         })
     }
@@ -136,7 +122,7 @@ impl<'a> Watcher<'a> {
         self.process
             .ask(
                 request,
-                takes + self.asked.patience,
+                takes + self.patience,
                 &|| match place.running() {
                     running if running.is_empty() => {
                         format!("the process with the nodes of {objects}")
@@ -160,7 +146,6 @@ impl<'a> Watcher<'a> {
 
     fn objects(&self) -> String {
         let names = self
-            .asked
             .objects
             .iter()
             .map(|path| path.display().to_string())
