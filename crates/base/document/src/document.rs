@@ -110,6 +110,23 @@ impl Document {
         })
     }
 
+    /// The place of the value of a key in a table, for errors; the text's beginning where there is
+    /// none.
+    pub fn place(&self, table: &str, key: &str) -> Range<usize> {
+        let found = || {
+            Some(
+                self.table()
+                    .ok()?
+                    .get_ref()
+                    .get(table)?
+                    .get_ref()
+                    .get(key)?
+                    .span(),
+            )
+        };
+        found().unwrap_or(0..0)
+    }
+
     pub(crate) fn check_length(&self) -> Result {
         if self.text.len() as u64 <= disk::MOST_TEXT {
             Ok(())

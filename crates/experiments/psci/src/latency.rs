@@ -16,7 +16,7 @@ use psci_cases::{CASES, Case, Mode};
 use qemu::{Build, payload};
 use recording::{Header, Platform, conditions};
 use soc::Order as DeclaredOrder;
-use soc::config::{Machine, Sources};
+use soc::config::{AssumedTimes, Machine, Sources};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -558,7 +558,13 @@ fn used(machine: &Machine, drawn: bool) -> Machine {
     let mut machine = machine.clone();
     if !drawn {
         // Only the runs of free seeds draw it.
-        machine.platform.assumed.spread = Default::default();
+        machine.platform.assumed = AssumedTimes {
+            start_spread: 0,
+            interrupt_spread: 0,
+            wake_spread: 0,
+            timer_spread: 0,
+            ..machine.platform.assumed
+        };
     }
     if machine.costs.scp.core_on.is_some() {
         // The costs say it.

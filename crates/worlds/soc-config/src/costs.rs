@@ -1,7 +1,7 @@
 //! Fitted costs: how long operations of the firmware take on a machine.
 
 use super::Platform;
-use crate::quantity::Duration;
+use crate::quantity::{picoseconds, some_picoseconds};
 use document::{Document, Error};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -105,16 +105,6 @@ pub struct CoreCosts {
     /// Setting up the interrupt controller's part of this CPU after CPU_ON.
     #[serde(deserialize_with = "picoseconds")]
     pub interrupts_init: u64,
-}
-
-fn some_picoseconds<'de, D: serde::Deserializer<'de>>(
-    deserializer: D,
-) -> Result<Option<u64>, D::Error> {
-    picoseconds(deserializer).map(Some)
-}
-
-fn picoseconds<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
-    Ok(Duration::deserialize(deserializer)?.0)
 }
 
 #[derive(Deserialize)]

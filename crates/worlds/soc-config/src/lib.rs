@@ -20,7 +20,7 @@ pub use idle_states::{
 };
 pub use platform::{
     AssumedTimes, CoreType, Domain, IdleState, MAX_CPUS, OperatingPoint, Platform, PowerUps,
-    Spread, Topology, WorldCpu,
+    Topology, WorldCpu,
 };
 pub use release::{Levels, Release, ScpProtocol};
 

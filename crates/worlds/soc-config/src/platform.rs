@@ -1,7 +1,7 @@
 //! Hardware facts: the platform file.
 
 use super::set;
-use crate::quantity::{Bytes, Duration, Frequency};
+use crate::quantity::{Bytes, Frequency, hertz, picoseconds, some_picoseconds};
 use document::{Document, Error, Result};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -9,9 +9,11 @@ use toml::Spanned;
 
 /// An operating point of a domain: its frequency, what its cores get done there, and what that
 /// costs.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct OperatingPoint {
     /// Clock in Hz.
+    #[serde(deserialize_with = "hertz")]
     pub clock: u64,
     /// Work per time, in units of the platform's table; the fastest core of a platform usually has
     /// 1024. At least 1.
@@ -140,47 +142,56 @@ pub struct IdleState {
     pub system_suspend: bool,
 }
 
-/// Assumed times, in picoseconds, for what no published table shows.
-#[derive(Clone, Debug, PartialEq)]
+/// Assumed times, in picoseconds, for what no published table shows. A spread is the longest of
+/// delays that nobody knows: each is drawn anew, from 0 up, whenever it happens, where a run leaves
+/// to chance who arrives first.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct AssumedTimes {
     /// From a wake-up to the first instruction of a core, where the costs do not say it.
+    #[serde(default, deserialize_with = "some_picoseconds")]
     pub core_on: Option<u64>,
     /// The time by which it takes longer when the cluster was off.
+    #[serde(deserialize_with = "picoseconds")]
     pub cluster_on: u64,
     /// A core's code between its power-up and the firmware's first stamp; the SCP is free
     /// meanwhile.
+    #[serde(default, deserialize_with = "picoseconds")]
     pub boot_rom: u64,
     /// A load or store that hits a cache.
+    #[serde(deserialize_with = "picoseconds")]
     pub cached_access: u64,
     /// From an event to the instruction after WFE.
+    #[serde(deserialize_with = "picoseconds")]
     pub event_wake: u64,
     /// One turn of a polling loop in the normal world.
+    #[serde(deserialize_with = "picoseconds")]
     pub normal_poll: u64,
     /// A barrier that finds nothing outstanding.
+    #[serde(deserialize_with = "picoseconds")]
     pub barrier: u64,
     /// From an interrupt to its handler in the normal world.
+    #[serde(deserialize_with = "picoseconds")]
     pub interrupt_entry: u64,
     /// CPUs leave a barrier within this time of each other, by the seed.
+    #[serde(deserialize_with = "picoseconds")]
     pub start_skew: u64,
     /// The time that the message of a CPU before its call takes on the one console, as a test
     /// framework's debug build prints it; 0 where it prints none.
+    #[serde(default, deserialize_with = "picoseconds")]
     pub console_message: u64,
-    /// The spread of who arrives first, where a run leaves it to chance.
-    pub spread: Spread,
-}
-
-/// The longest of delays that nobody knows, in picoseconds: each is drawn anew, from 0 up, whenever
-/// it happens. 0 where a file says nothing.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Spread {
     /// The time by which a CPU takes longer from a barrier to its call.
-    pub start: u64,
+    #[serde(default, deserialize_with = "picoseconds")]
+    pub start_spread: u64,
     /// The time by which a software interrupt arrives later.
-    pub interrupt: u64,
+    #[serde(default, deserialize_with = "picoseconds")]
+    pub interrupt_spread: u64,
     /// The time by which a core takes longer to get its power back.
-    pub wake: u64,
+    #[serde(default, deserialize_with = "picoseconds")]
+    pub wake_spread: u64,
     /// The time by which the shared timer fires later.
-    pub timer: u64,
+    #[serde(default, deserialize_with = "picoseconds")]
+    pub timer_spread: u64,
 }
 
 #[derive(Deserialize)]
@@ -195,7 +206,7 @@ struct File {
     topology: FileTopology,
     idle_state: Vec<Spanned<FileState>>,
     scp: FileScp,
-    assumed: FileAssumed,
+    assumed: AssumedTimes,
     borrows: Option<String>,
 }
 
@@ -256,18 +267,9 @@ struct FileDomain {
     l2: Option<Spanned<Bytes>>,
     l3: Option<Spanned<Bytes>>,
     #[serde(default)]
-    operating_point: Vec<FileOperatingPoint>,
+    operating_point: Vec<OperatingPoint>,
     #[serde(rename = "operating_points_source")]
     _operating_points_source: Option<String>,
-}
-
-#[derive(Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct FileOperatingPoint {
-    clock: Frequency,
-    capacity: u32,
-    core_power: u32,
-    domain_power: u32,
 }
 
 #[derive(Deserialize)]
@@ -287,25 +289,6 @@ struct FileScp {
     power_ups: PowerUps,
     #[serde(rename = "source")]
     _source: String,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct FileAssumed {
-    core_on: Option<Duration>,
-    cluster_on: Duration,
-    boot_rom: Option<Duration>,
-    cached_access: Duration,
-    event_wake: Duration,
-    normal_poll: Spanned<Duration>,
-    barrier: Duration,
-    interrupt_entry: Duration,
-    start_skew: Duration,
-    console_message: Option<Duration>,
-    start_spread: Option<Duration>,
-    interrupt_spread: Option<Duration>,
-    wake_spread: Option<Duration>,
-    timer_spread: Option<Duration>,
 }
 
 /// Keys of idle states in the same file, which `IdlePlatform` reads.
@@ -359,7 +342,7 @@ impl Platform {
             idle_states,
             scp_channels: *file.scp.channels.get_ref(),
             power_ups: file.scp.power_ups,
-            assumed: file.assumed.times(),
+            assumed: file.assumed,
             borrows: file.borrows,
             lent,
         })
@@ -393,9 +376,9 @@ impl File {
                 "an SCP has 1 to 64 channels",
             ));
         }
-        if self.assumed.normal_poll.get_ref().0 == 0 {
+        if self.assumed.normal_poll == 0 {
             return Err(document.wrong(
-                self.assumed.normal_poll.span(),
+                document.place("assumed", "normal_poll"),
                 "a polling loop that takes no time never lets others run",
                 "give it some nanoseconds",
             ));
@@ -431,31 +414,6 @@ impl File {
             }
         }
         Ok(())
-    }
-}
-
-impl FileAssumed {
-    /// The times in ps; those that the file leaves out are 0.
-    fn times(&self) -> AssumedTimes {
-        let assumed = self;
-        AssumedTimes {
-            core_on: assumed.core_on.map(|time| time.0),
-            cluster_on: assumed.cluster_on.0,
-            boot_rom: assumed.boot_rom.map_or(0, |time| time.0),
-            cached_access: assumed.cached_access.0,
-            event_wake: assumed.event_wake.0,
-            normal_poll: assumed.normal_poll.get_ref().0,
-            barrier: assumed.barrier.0,
-            interrupt_entry: assumed.interrupt_entry.0,
-            start_skew: assumed.start_skew.0,
-            console_message: assumed.console_message.map_or(0, |time| time.0),
-            spread: Spread {
-                start: assumed.start_spread.map_or(0, |most| most.0),
-                interrupt: assumed.interrupt_spread.map_or(0, |most| most.0),
-                wake: assumed.wake_spread.map_or(0, |most| most.0),
-                timer: assumed.timer_spread.map_or(0, |most| most.0),
-            },
-        }
     }
 }
 
@@ -714,16 +672,7 @@ fn operating_points(
 ) -> Result<Vec<OperatingPoint>> {
     let domain = entry.get_ref();
     let wrong = |message: String, help: &str| Err(document.wrong(entry.span(), message, help));
-    let points: Vec<_> = domain
-        .operating_point
-        .iter()
-        .map(|point| OperatingPoint {
-            clock: point.clock.0,
-            capacity: point.capacity,
-            core_power: point.core_power,
-            domain_power: point.domain_power,
-        })
-        .collect();
+    let points = domain.operating_point.clone();
     if !points.is_empty() && domain.core.is_none() {
         return wrong(
             format!("`{}` has operating points, but no cores", domain.name),

@@ -114,6 +114,23 @@ quantity!(Duration, "a time", "1.5 us", TIMES, 0);
 quantity!(Frequency, "a frequency", "50 MHz", FREQUENCIES, 1);
 quantity!(Bytes, "a size", "32 KiB", SIZES, 0);
 
+/// A field of picoseconds, for serde.
+pub(crate) fn picoseconds<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
+    Ok(Duration::deserialize(from)?.0)
+}
+
+/// The same, of a field that may be left out.
+pub(crate) fn some_picoseconds<'de, D: Deserializer<'de>>(
+    from: D,
+) -> Result<Option<u64>, D::Error> {
+    picoseconds(from).map(Some)
+}
+
+/// A field of Hertz, for serde.
+pub(crate) fn hertz<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
+    Ok(Frequency::deserialize(from)?.0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

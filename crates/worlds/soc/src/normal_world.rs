@@ -23,7 +23,7 @@ impl SimWorld<'_> {
             .random
             .borrow_mut()
             .below(self.soc.machine.platform.assumed.start_skew);
-        skew + self.soc.spread(|spread| spread.start)
+        skew + self.soc.spread(|assumed| assumed.start_spread)
     }
 }
 
@@ -137,7 +137,7 @@ impl NormalWorld for SimWorld<'_> {
     fn start_timer(&self, microseconds: u64) {
         let deadline = self.soc.scheduler.now()
             + microseconds * PS_PER_US
-            + self.soc.spread(|spread| spread.timer);
+            + self.soc.spread(|assumed| assumed.timer_spread);
         self.soc.advance(self.soc.memory_access());
         self.soc
             .program_timer(self.soc.current_cpu_index(), deadline);
@@ -149,7 +149,7 @@ impl NormalWorld for SimWorld<'_> {
 
     fn interrupt(&self, cpu: usize) {
         self.soc.advance(self.soc.memory_access());
-        match self.soc.spread(|spread| spread.interrupt) {
+        match self.soc.spread(|assumed| assumed.interrupt_spread) {
             0 => self.soc.raise(cpu, Source::Software),
             // No kernel runs beside a procedure, so that each CPU has a line of the always-on timer
             // to itself.

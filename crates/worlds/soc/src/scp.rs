@@ -264,7 +264,7 @@ impl Soc {
         }
         self.scheduler.set_daemon(cpu, false);
         self.note_waking(cpu);
-        self.advance(self.spread(|spread| spread.wake));
+        self.advance(self.spread(|assumed| assumed.wake_spread));
         if self.has_power_units() || self.machine.platform.power_ups == PowerUps::AtOnce {
             // Hardware of its own, which serves no other CPU.
             self.power_up(cpu);

@@ -1,6 +1,6 @@
 //! The simulated machine: its state, and the small steps that its operations are made of.
 
-use crate::config::{Machine, Spread, WorldCpu};
+use crate::config::{AssumedTimes, Machine, WorldCpu};
 use crate::cpu::{Cpu, CpuState, Waiting};
 use crate::declared_order::DeclaredOrder;
 use crate::event::{Event, ProcedureStamps};
@@ -203,11 +203,11 @@ impl Soc {
 
     /// A delay of the declared spread, up to what `most` picks of it; 0 where the run does not ask
     /// for the spread.
-    pub(crate) fn spread(&self, most: impl Fn(&Spread) -> Time) -> Time {
+    pub(crate) fn spread(&self, most: impl Fn(&AssumedTimes) -> Time) -> Time {
         if self.spreads.get() {
             self.random
                 .borrow_mut()
-                .below(most(&self.machine.platform.assumed.spread))
+                .below(most(&self.machine.platform.assumed))
         } else {
             0
         }
