@@ -63,15 +63,9 @@ pub fn read_header(path: &Path) -> Result<Header> {
     }
     let header: Header = document.read_measured()?;
     if !TIME_UNITS.contains(&header.time.unit.as_str()) {
-        let place = document
-            .table()?
-            .get_ref()
-            .get("time")
-            .and_then(|time| time.get_ref().get("unit"))
-            .map_or(0..0, toml::Spanned::span);
         return Err(document
             .wrong(
-                place,
+                document.place("time", "unit"),
                 format!(
                     "there is no unit of time `{}`",
                     printable(&header.time.unit)

@@ -47,6 +47,7 @@ pub mod idle;
 mod in_order;
 pub mod metrics;
 mod names;
+mod open;
 mod parquet;
 mod part;
 mod reader;

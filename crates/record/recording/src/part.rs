@@ -3,9 +3,9 @@
 use crate::columns::Row;
 use crate::error::Result;
 use crate::header::{FileFacts, Header};
+use crate::open::Open;
 use crate::parquet::GROUP_ROWS;
 use crate::rows::{CauseRow, Event, Measure, Recording, RowKinds};
-use crate::writer::Open;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -17,6 +17,7 @@ use std::path::Path;
 pub struct PartWriter {
     /// Rows that do not fill a row group yet, and the names of all.
     rows: Recording,
+    kept: RowKinds,
     events: Option<Open<Event>>,
     measures: Option<Open<Measure>>,
     causes: Option<Open<CauseRow>>,
@@ -29,20 +30,22 @@ impl PartWriter {
     /// # Errors
     /// The system refuses.
     pub fn create(folder: &Path, header: &Header, kept: RowKinds) -> Result<Self> {
+        Self::start(folder, header, kept, true)
+    }
+
+    /// Starts the files, with the numbers of runs or without.
+    pub(crate) fn start(
+        folder: &Path,
+        header: &Header,
+        kept: RowKinds,
+        numbered: bool,
+    ) -> Result<Self> {
         Ok(Self {
             rows: Recording::new(header.clone()),
-            events: kept
-                .events
-                .then(|| Open::new(folder, header, true))
-                .transpose()?,
-            measures: kept
-                .measures
-                .then(|| Open::new(folder, header, true))
-                .transpose()?,
-            causes: kept
-                .causes
-                .then(|| Open::new(folder, header, true))
-                .transpose()?,
+            kept,
+            events: Open::start(folder, header, kept.events, numbered)?,
+            measures: Open::start(folder, header, kept.measures, numbered)?,
+            causes: Open::start(folder, header, kept.causes, numbered)?,
         })
     }
 
@@ -52,21 +55,16 @@ impl PartWriter {
     /// The system refuses.
     pub fn append(&mut self, number: u64, run: &Recording) -> Result {
         // Rows of a file that is not kept are not even copied.
-        let (events, measures, causes) = (
-            self.events.is_some(),
-            self.measures.is_some(),
-            self.causes.is_some(),
-        );
-        self.rows.append_kinds(
-            run,
-            RowKinds {
-                events,
-                measures,
-                causes,
-            },
-            str::to_owned,
-        );
+        self.rows.append_kinds(run, self.kept, str::to_owned);
         self.flush(number, GROUP_ROWS)
+    }
+
+    /// Writes all rows of a recording that has them in memory, without a copy, to files without
+    /// numbers.
+    pub(crate) fn write_whole(&mut self, whole: &Recording) -> Result {
+        write_all(&mut self.events, whole)?;
+        write_all(&mut self.measures, whole)?;
+        write_all(&mut self.causes, whole)
     }
 
     /// Notes the run of the rows that were just added, and writes what fills a row group of `least`
@@ -102,6 +100,13 @@ fn flush<R: Row>(
     least: usize,
 ) -> Result {
     let Some(file) = file else { return Ok(()) };
-    file.numbers.resize(R::of(rows).len(), number);
+    if let Some(numbers) = &mut file.numbers {
+        numbers.resize(R::of(rows).len(), number);
+    }
     file.flush(rows, least)
+}
+
+fn write_all<R: Row>(file: &mut Option<Open<R>>, whole: &Recording) -> Result {
+    let Some(file) = file else { return Ok(()) };
+    file.write(whole, R::of(whole).len())
 }

@@ -6,7 +6,7 @@ use crate::folder::{CAUSES_FILE, EVENTS_FILE, HEADER_FILE, MEASURES_FILE, read_h
 use crate::header::{FileFacts, Header};
 use crate::names::Name;
 use crate::parquet::{TableReader, Values, sure};
-use crate::rows::{CauseRow, Event, Measure, Recording, SeriesNames};
+use crate::rows::{CauseRow, Event, Measure, Recording, Series, SeriesNames};
 use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -131,50 +131,27 @@ impl Reader {
     /// # Errors
     /// A damaged file.
     pub fn next_events(&mut self, to: &mut Recording) -> Result<bool> {
-        let Some(reader) = &mut self.events else {
-            return Ok(false);
-        };
-        let Some((columns, rows)) = reader.next_group(to)? else {
-            return Ok(false);
-        };
-        let [
-            variants,
-            cases,
-            modes,
-            iterations,
-            cpus,
-            times,
-            ticks,
-            points,
-            arguments,
-            kinds,
-        ] = &columns[..]
-        else {
-            unreachable!("a value for each column of `EVENTS`")
-        };
-        to.reserve_events(rows);
-        let mut of_series = Neighbour::default();
         let mut of_point = Neighbour::default();
-        for row in 0..rows {
-            let (name, kind) = (sure(points.name(row)), kinds.name(row));
+        next(&mut self.events, to, |reader, to, at| {
+            let [cpus, times, ticks, points, arguments, kinds] = at.columns else {
+                unreachable!("a value for each column of `EVENTS`")
+            };
+            let (name, kind) = (sure(points.name(at.row)), kinds.name(at.row));
             let point = of_point.or_else((name, kind), || {
                 let point = to.point_of(name).ok_or_else(|| reader.too_many("points"))?;
                 to.set_point_argument(point, kind);
                 Ok(point)
             })?;
-            let names = series_names([variants, cases, modes], row);
-            let series = of_series.or_else(names, || reader.series(to, names))?;
-            to.push(Event {
-                time: times.u64(row),
-                ticks: ticks.u64(row),
-                iteration: sure(iterations.u32(row)),
-                argument: sure(arguments.u32(row)),
-                series,
-                cpu: sure(cpus.u16(row)),
+            Ok(Event {
+                time: times.u64(at.row),
+                ticks: ticks.u64(at.row),
+                iteration: at.iteration,
+                argument: sure(arguments.u32(at.row)),
+                series: at.series,
+                cpu: sure(cpus.u16(at.row)),
                 point,
-            });
-        }
-        Ok(true)
+            })
+        })
     }
 
     /// Adds the next measures to a recording; false at their end.
@@ -182,50 +159,37 @@ impl Reader {
     /// # Errors
     /// A damaged file.
     pub fn next_measures(&mut self, to: &mut Recording) -> Result<bool> {
-        let Some(reader) = &mut self.measures else {
-            return Ok(false);
-        };
-        let Some((columns, rows)) = reader.next_group(to)? else {
-            return Ok(false);
-        };
-        let [
-            variants,
-            cases,
-            modes,
-            iterations,
-            cpus,
-            clusters,
-            cores,
-            subjects,
-            roles,
-            metrics,
-            values,
-            units,
-        ] = &columns[..]
-        else {
-            unreachable!("a value for each column of `MEASURES`")
-        };
-        let mut of_series = Neighbour::default();
-        for row in 0..rows {
-            let names = series_names([variants, cases, modes], row);
-            let series = of_series.or_else(names, || reader.series(to, names))?;
-            if !values.f64(row).is_finite() {
-                return Err(reader.not_finite(row, rows, values.f64(row)));
+        next(&mut self.measures, to, |reader, _, at| {
+            let [
+                cpus,
+                clusters,
+                cores,
+                subjects,
+                roles,
+                metrics,
+                values,
+                units,
+            ] = at.columns
+            else {
+                unreachable!("a value for each column of `MEASURES`")
+            };
+            let value = values.f64(at.row);
+            if !value.is_finite() {
+                return Err(reader.not_finite(at.row, at.of, value));
             }
-            to.push_measure(Measure {
-                series,
-                iteration: sure(iterations.u32(row)),
-                cpu: cpus.u16(row),
-                cluster: clusters.u16(row),
-                core: cores.u16(row),
-                subject: subjects.name(row),
-                role: roles.name(row),
-                metric: sure(metrics.name(row)),
-                unit: sure(units.name(row)),
-                value: values.f64(row),
-            });
-        }
-        Ok(true)
+            Ok(Measure {
+                series: at.series,
+                iteration: at.iteration,
+                cpu: cpus.u16(at.row),
+                cluster: clusters.u16(at.row),
+                core: cores.u16(at.row),
+                subject: subjects.name(at.row),
+                role: roles.name(at.row),
+                metric: sure(metrics.name(at.row)),
+                unit: sure(units.name(at.row)),
+                value,
+            })
+        })
     }
 
     /// Adds the next causes to a recording; false at their end.
@@ -233,44 +197,65 @@ impl Reader {
     /// # Errors
     /// A damaged file.
     pub fn next_causes(&mut self, to: &mut Recording) -> Result<bool> {
-        let Some(reader) = &mut self.causes else {
-            return Ok(false);
-        };
-        let Some((columns, rows)) = reader.next_group(to)? else {
-            return Ok(false);
-        };
-        let [
-            variants,
-            cases,
-            modes,
-            iterations,
-            cpus,
-            metrics,
-            causes,
-            on,
-            holders,
-            ticks,
-        ] = &columns[..]
-        else {
-            unreachable!("a value for each column of `CAUSES`")
-        };
-        let mut of_series = Neighbour::default();
-        for row in 0..rows {
-            let names = series_names([variants, cases, modes], row);
-            let series = of_series.or_else(names, || reader.series(to, names))?;
-            to.push_cause(CauseRow {
-                series,
-                iteration: sure(iterations.u32(row)),
-                cpu: sure(cpus.u16(row)),
-                metric: sure(metrics.name(row)),
-                cause: sure(causes.name(row)),
-                on: on.u32(row),
-                holder: holders.u16(row),
-                ticks: ticks.u64(row),
-            });
-        }
-        Ok(true)
+        next(&mut self.causes, to, |_, _, at| {
+            let [cpus, metrics, causes, on, holders, ticks] = at.columns else {
+                unreachable!("a value for each column of `CAUSES`")
+            };
+            Ok(CauseRow {
+                series: at.series,
+                iteration: at.iteration,
+                cpu: sure(cpus.u16(at.row)),
+                metric: sure(metrics.name(at.row)),
+                cause: sure(causes.name(at.row)),
+                on: on.u32(at.row),
+                holder: holders.u16(at.row),
+                ticks: ticks.u64(at.row),
+            })
+        })
     }
+}
+
+/// A row of a group: its keys, and the columns behind those of the keys with its place in them.
+struct RowAt<'v> {
+    series: Series,
+    iteration: u32,
+    columns: &'v [Values],
+    row: usize,
+    /// The number of rows in the group.
+    of: usize,
+}
+
+/// Adds the rows of a file's next group to a recording, each made of its columns; false at their
+/// end.
+fn next<R: Row>(
+    file: &mut Option<TableReader<R>>,
+    to: &mut Recording,
+    mut made: impl FnMut(&TableReader<R>, &mut Recording, RowAt<'_>) -> Result<R>,
+) -> Result<bool> {
+    let Some(reader) = file else {
+        return Ok(false);
+    };
+    let Some((columns, rows)) = reader.next_group(to)? else {
+        return Ok(false);
+    };
+    let [variants, cases, modes, iterations, columns @ ..] = &columns[..] else {
+        unreachable!("a value for each column of the keys")
+    };
+    R::of_mut(to).reserve(rows);
+    let mut of_series = Neighbour::default();
+    for row in 0..rows {
+        let names = series_names([variants, cases, modes], row);
+        let at = RowAt {
+            series: of_series.or_else(names, || reader.series(to, names))?,
+            iteration: sure(iterations.u32(row)),
+            columns,
+            row,
+            of: rows,
+        };
+        let row = made(reader, to, at)?;
+        R::of_mut(to).push(row);
+    }
+    Ok(true)
 }
 
 fn series_names([variants, cases, modes]: [&Values; 3], row: usize) -> SeriesNames {

@@ -143,6 +143,14 @@ pub struct RowKinds {
     pub causes: bool,
 }
 
+impl RowKinds {
+    pub(crate) const ALL: Self = Self {
+        events: true,
+        measures: true,
+        causes: true,
+    };
+}
+
 /// Events, measures, causes and the header that says what they are.
 #[derive(Clone, Debug, Default)]
 pub struct Recording {
@@ -514,15 +522,7 @@ impl Recording {
 
     /// As [`Recording::append`], with other names for the variants.
     pub fn append_as(&mut self, other: &Recording, rename: impl Fn(&str) -> String) {
-        self.append_kinds(
-            other,
-            RowKinds {
-                events: true,
-                measures: true,
-                causes: true,
-            },
-            rename,
-        );
+        self.append_kinds(other, RowKinds::ALL, rename);
     }
 
     /// As [`Recording::append_as`], for rows of some kinds only.

@@ -2,18 +2,16 @@
 
 use crate::error::{Error, Result};
 use crate::header::FileFacts;
-use crate::writer::{Out, failed};
-use itertools::Itertools;
-use parquet::basic::{
-    Compression, ConvertedType, IntType, LogicalType, Repetition, Type as Physical,
+use crate::open::{Out, failed};
+use crate::parquet::{
+    DOUBLE, SIGNED, TEXT, UNSIGNED, common_properties, field, group, read_values, split,
 };
-use parquet::column::reader::get_typed_column_reader;
+use parquet::basic::{ConvertedType, LogicalType, Type as Physical};
+use parquet::column::reader::ColumnReader;
 use parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
 use parquet::errors::ParquetError;
-use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterVersion};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
-use parquet::schema::types::Type;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -69,39 +67,16 @@ pub fn write(path: &Path, columns: &[Column]) -> Result<FileFacts> {
 }
 
 fn write_to(out: Out, columns: &[Column]) -> Result<Out, ParquetError> {
-    let properties = WriterProperties::builder()
-        .set_created_by("stopwatt".to_owned())
-        .set_writer_version(WriterVersion::PARQUET_1_0)
-        .set_compression(Compression::SNAPPY)
-        .set_statistics_enabled(EnabledStatistics::Chunk)
-        .set_dictionary_enabled(true)
-        .build();
-    let fields = columns
-        .iter()
-        .map(|column| {
-            let integer = |is_signed| {
-                Some(LogicalType::Integer(IntType {
-                    bit_width: 64,
-                    is_signed,
-                }))
-            };
-            let (physical, logical) = match column.values {
-                Values::Text(_) => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
-                Values::U64(_) => (Physical::INT64, integer(false)),
-                Values::I64(_) => (Physical::INT64, integer(true)),
-                Values::F64(_) => (Physical::DOUBLE, None),
-            };
-            Type::primitive_type_builder(&column.name, physical)
-                .with_logical_type(logical)
-                .with_repetition(Repetition::OPTIONAL)
-                .build()
-                .map(Arc::new)
-        })
-        .collect::<Result<Vec<_>, _>>()?;
-    let schema = Type::group_type_builder("schema")
-        .with_fields(fields)
-        .build()
-        .map(Arc::new)?;
+    let schema = group(columns.iter().map(|column| {
+        let kind = match column.values {
+            Values::Text(_) => TEXT,
+            Values::U64(_) => UNSIGNED,
+            Values::I64(_) => SIGNED,
+            Values::F64(_) => DOUBLE,
+        };
+        field(&column.name, kind, true)
+    }))?;
+    let properties = common_properties().build();
     let mut file = SerializedFileWriter::new(out, schema, Arc::new(properties))?;
     let mut group = file.next_row_group()?;
     for column in columns {
@@ -131,14 +106,11 @@ fn column_of<T: DataType, V>(
     values: &[Option<V>],
     to: impl Fn(&V) -> T::T,
 ) -> Result<(), ParquetError> {
-    let levels = values
-        .iter()
-        .map(|value| i16::from(value.is_some()))
-        .collect_vec();
-    let there = values.iter().flatten().map(to).collect_vec();
+    let values = values.iter().map(|value| value.as_ref().map(&to));
+    let (there, levels) = split(values, true);
     writer
         .typed::<T>()
-        .write_batch(&there, Some(&levels), None)
+        .write_batch(&there, levels.as_deref(), None)
         .map(|_| ())
 }
 
@@ -203,44 +175,14 @@ pub fn read(path: &Path) -> Result<Vec<Column>> {
 }
 
 fn read_to<T: DataType, V>(
-    reader: parquet::column::reader::ColumnReader,
+    reader: ColumnReader,
     rows: usize,
     max_level: i16,
     to: &mut Vec<Option<V>>,
     of: impl Fn(&T::T) -> Result<V, ParquetError>,
 ) -> Result<(), ParquetError> {
-    let mut reader = get_typed_column_reader::<T>(reader);
-    let (mut values, mut levels, mut read) = (Vec::new(), Vec::new(), 0);
-    while read < rows {
-        values.clear();
-        levels.clear();
-        let (more, _, _) = reader.read_records(
-            (rows - read).min(4096),
-            Some(&mut levels),
-            None,
-            &mut values,
-        )?;
-        if more == 0 {
-            return Err(ParquetError::General(format!(
-                "{read} values where {rows} must be"
-            )));
-        }
-        read += more;
-        if max_level == 0 {
-            for value in &values {
-                to.push(Some(of(value)?));
-            }
-            continue;
-        }
-        let mut there = values.iter();
-        for level in &levels {
-            let value = if *level == max_level {
-                there.next()
-            } else {
-                None
-            };
-            to.push(value.map(&of).transpose()?);
-        }
-    }
-    Ok(())
+    read_values::<T>(reader, rows, max_level, |value| {
+        to.push(value.map(&of).transpose()?);
+        Ok(())
+    })
 }

@@ -1,15 +1,12 @@
 //! Writing a recording: rows go to disk as they come, and the folder is there whole or not at all.
 
-use crate::columns::Row;
 use crate::error::{Error, Result};
 use crate::folder::{HEADER_FILE, header_text, is_replaceable};
-use crate::header::{FileFacts, Header};
-use crate::parquet::{GROUP_ROWS, TableWriter};
-use crate::rows::{CauseRow, Event, Measure, Recording};
+use crate::header::Header;
+use crate::part::PartWriter;
+use crate::rows::{Recording, RowKinds};
 use disk::Partial;
-use parquet::errors::ParquetError;
-use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
+use std::fs;
 use std::path::{Path, PathBuf};
 
 impl Recording {
@@ -30,7 +27,7 @@ impl Recording {
     /// nothing behind.
     pub fn write(&self, folder: impl AsRef<Path>) -> Result {
         let mut writer = Writer::create(folder, &self.header)?;
-        writer.write_whole(self)?;
+        writer.files.write_whole(self)?;
         writer.finish(&self.header)
     }
 }
@@ -43,21 +40,7 @@ impl Recording {
 pub struct Writer {
     folder: PathBuf,
     partial: Partial,
-    /// Rows that do not fill a row group yet, and the names of all.
-    rows: Recording,
-    events: Open<Event>,
-    measures: Open<Measure>,
-    causes: Open<CauseRow>,
-}
-
-pub type Out = ChecksumWriter<BufWriter<File>>;
-
-/// A file that is being written.
-pub struct Open<R: Row> {
-    path: PathBuf,
-    table: TableWriter<R, Out>,
-    /// The runs of the rows that wait for it, where it has their numbers.
-    pub numbers: Vec<u64>,
+    files: PartWriter,
 }
 
 impl Writer {
@@ -75,11 +58,8 @@ impl Writer {
         fs::create_dir(partial.path()).map_err(Error::io(partial.path(), "create"))?;
         Ok(Self {
             folder: folder.to_owned(),
-            events: Open::new(partial.path(), header, false)?,
-            measures: Open::new(partial.path(), header, false)?,
-            causes: Open::new(partial.path(), header, false)?,
+            files: PartWriter::start(partial.path(), header, RowKinds::ALL, false)?,
             partial,
-            rows: Recording::new(header.clone()),
         })
     }
 
@@ -88,43 +68,21 @@ impl Writer {
     /// # Errors
     /// The system refuses.
     pub fn append(&mut self, part: &Recording) -> Result {
-        self.rows.append(part);
-        self.flush(GROUP_ROWS)
-    }
-
-    /// Writes what fills a row group of `least` rows.
-    fn flush(&mut self, least: usize) -> Result {
-        self.events.flush(&mut self.rows, least)?;
-        self.measures.flush(&mut self.rows, least)?;
-        self.causes.flush(&mut self.rows, least)
-    }
-
-    /// Writes all rows of a recording that has them in memory, without a copy.
-    fn write_whole(&mut self, whole: &Recording) -> Result {
-        self.events.write(whole, whole.events().len())?;
-        self.measures.write(whole, whole.measures().len())?;
-        self.causes.write(whole, whole.causes().len())
+        self.files.append(0, part)
     }
 
     /// Ends the recording with its header, and moves it to its place.
     ///
     /// # Errors
     /// The system refuses; then nothing is left behind, and an older recording is still there.
-    pub fn finish(mut self, header: &Header) -> Result {
-        self.flush(1)?;
+    pub fn finish(self, header: &Header) -> Result {
         let Self {
             folder,
             partial,
-            events,
-            measures,
-            causes,
-            ..
+            files,
         } = self;
         let mut header = header.clone();
-        header.files.clear();
-        for (name, facts) in [events.finish()?, measures.finish()?, causes.finish()?] {
-            header.files.insert(name.to_owned(), facts);
-        }
+        header.files = files.finish()?;
         let text = header_text(&folder.join(HEADER_FILE), &header)?;
         let path = partial.path().join(HEADER_FILE);
         fs::write(&path, text).map_err(Error::io(&path, "write"))?;
@@ -149,102 +107,4 @@ fn move_there(partial: &Partial, folder: &Path) -> Result {
 /// A path beside the folder, of this process alone.
 fn beside(folder: &Path, what: &str) -> Result<Partial> {
     Partial::beside(folder, what).map_err(|why| Error::not_a_recording(folder, &why))
-}
-
-impl<R: Row> Open<R> {
-    /// Starts the file in a folder, with the numbers of runs or without.
-    pub fn new(folder: &Path, header: &Header, numbered: bool) -> Result<Self> {
-        let path = folder.join(R::FILE);
-        let out = ChecksumWriter::create(&path)?;
-        let table =
-            TableWriter::new(out, header, numbered).map_err(|error| failed(&path, error))?;
-        let numbers = Vec::new();
-        Ok(Self {
-            path,
-            table,
-            numbers,
-        })
-    }
-
-    /// Writes the first rows of a recording, with their numbers where the file has them.
-    fn write(&mut self, rows: &Recording, count: usize) -> Result {
-        let numbers = &self.numbers[..count.min(self.numbers.len())];
-        self.table
-            .write(rows, &R::of(rows)[..count], numbers)
-            .map_err(|error| failed(&self.path, error))
-    }
-
-    /// Writes what fills a row group of `least` rows, at least 1, and takes it out of the
-    /// recording; a group's size does not depend on how the rows were handed over.
-    pub fn flush(&mut self, rows: &mut Recording, least: usize) -> Result {
-        while R::of(rows).len() >= least {
-            let count = R::of(rows).len().min(GROUP_ROWS);
-            self.write(rows, count)?;
-            R::of_mut(rows).drain(..count);
-            self.numbers.drain(..count.min(self.numbers.len()));
-        }
-        Ok(())
-    }
-
-    pub fn finish(self) -> Result<(&'static str, FileFacts)> {
-        let (rows, out) = self
-            .table
-            .finish()
-            .map_err(|error| failed(&self.path, error))?;
-        Ok((R::FILE, out.facts(&self.path, rows)?))
-    }
-}
-
-pub fn failed(path: &Path, error: ParquetError) -> Error {
-    let cause = match error {
-        ParquetError::External(inner) => io::Error::other(inner),
-        other => io::Error::other(other.to_string()),
-    };
-    Error::Io {
-        path: path.to_owned(),
-        doing: "write",
-        cause,
-    }
-}
-
-/// Counts and sums what is written through it.
-pub struct ChecksumWriter<W> {
-    out: W,
-    bytes: u64,
-    crc: crc32fast::Hasher,
-}
-
-impl Out {
-    /// A new file.
-    pub fn create(path: &Path) -> Result<Self> {
-        let file = File::create(path).map_err(Error::io(path, "create"))?;
-        Ok(Self {
-            out: BufWriter::new(file),
-            bytes: 0,
-            crc: crc32fast::Hasher::new(),
-        })
-    }
-
-    /// Closes the file; returns its rows and its checksum.
-    pub fn facts(mut self, path: &Path, rows: u64) -> Result<FileFacts> {
-        self.flush().map_err(Error::io(path, "write"))?;
-        Ok(FileFacts {
-            rows,
-            bytes: self.bytes,
-            crc32: self.crc.finalize(),
-        })
-    }
-}
-
-impl<W: Write> Write for ChecksumWriter<W> {
-    fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
-        let n = self.out.write(buffer)?;
-        self.crc.update(&buffer[..n]);
-        self.bytes += n as u64;
-        Ok(n)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.out.flush()
-    }
 }

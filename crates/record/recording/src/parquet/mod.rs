@@ -8,8 +8,10 @@ mod pages;
 mod read;
 mod write;
 
-pub use read::{TableReader, Values, sure};
-pub use write::TableWriter;
+pub use read::{TableReader, Values, read_values, sure};
+pub use write::{
+    DOUBLE, SIGNED, TEXT, TableWriter, UNSIGNED, common_properties, field, group, split,
+};
 
 /// Rows of a row group of a file that another program wrote: what pandas, polars and duckdb write
 /// has fewer. They are held at a time.

@@ -371,7 +371,7 @@ fn null() -> ParquetError {
 const AT_A_TIME: usize = 4096;
 
 /// Hands on the values of a column in a row group, `None` for a null.
-fn read_values<T: DataType>(
+pub fn read_values<T: DataType>(
     reader: ColumnReader,
     rows: usize,
     max_level: i16,

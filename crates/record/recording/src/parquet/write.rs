@@ -14,7 +14,9 @@ use parquet::column::writer::{
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int32Type, Int64Type};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::KeyValue;
-use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterVersion};
+use parquet::file::properties::{
+    EnabledStatistics, WriterProperties, WriterPropertiesBuilder, WriterVersion,
+};
 use parquet::file::writer::{SerializedFileWriter, SerializedPageWriter, TrackedWrite};
 use parquet::schema::types::{ColumnDescPtr, Type, TypePtr};
 use std::io::Write;
@@ -162,58 +164,81 @@ impl<R: Row, W: Write + Send> TableWriter<R, W> {
 const AT_A_TIME: usize = 4096;
 
 fn schema<R>(columns: &[Column<R>], numbered: bool) -> Result<TypePtr, ParquetError> {
-    let integer = |bit_width| {
-        Some(LogicalType::Integer(IntType {
-            bit_width,
-            is_signed: false,
-        }))
+    let number = numbered.then(|| field(POINT, UNSIGNED, false));
+    let columns = columns.iter().map(|column| {
+        let kind = match column.kind() {
+            Kind::Text => TEXT,
+            Kind::U16 => (Physical::INT32, integer(16, false)),
+            Kind::U32 => (Physical::INT32, integer(32, false)),
+            Kind::U64 => UNSIGNED,
+            Kind::F64 => DOUBLE,
+        };
+        field(column.name, kind, column.nullable)
+    });
+    group(number.into_iter().chain(columns))
+}
+
+/// What the values of a column are: as they are stored, and what is meant.
+type ValueKind = (Physical, Option<LogicalType>);
+
+/// Texts.
+pub const TEXT: ValueKind = (Physical::BYTE_ARRAY, Some(LogicalType::String));
+/// Numbers from 0.
+pub const UNSIGNED: ValueKind = (Physical::INT64, integer(64, false));
+/// Whole numbers.
+pub const SIGNED: ValueKind = (Physical::INT64, integer(64, true));
+/// Doubles.
+pub const DOUBLE: ValueKind = (Physical::DOUBLE, None);
+
+const fn integer(bit_width: i8, is_signed: bool) -> Option<LogicalType> {
+    Some(LogicalType::Integer(IntType {
+        bit_width,
+        is_signed,
+    }))
+}
+
+/// A column of a schema.
+pub fn field(
+    name: &str,
+    (physical, logical): ValueKind,
+    nullable: bool,
+) -> Result<TypePtr, ParquetError> {
+    let repetition = if nullable {
+        Repetition::OPTIONAL
+    } else {
+        Repetition::REQUIRED
     };
-    let mut fields: Vec<TypePtr> = Vec::new();
-    if numbered {
-        let field =
-            Type::primitive_type_builder(POINT, Physical::INT64).with_logical_type(integer(64));
-        fields.push(Arc::new(
-            field.with_repetition(Repetition::REQUIRED).build()?,
-        ));
-    }
-    let more: Result<Vec<TypePtr>, ParquetError> = columns
-        .iter()
-        .map(|column| {
-            let (physical, logical) = match column.kind() {
-                Kind::Text => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
-                Kind::U16 => (Physical::INT32, integer(16)),
-                Kind::U32 => (Physical::INT32, integer(32)),
-                Kind::U64 => (Physical::INT64, integer(64)),
-                Kind::F64 => (Physical::DOUBLE, None),
-            };
-            let repetition = if column.nullable {
-                Repetition::OPTIONAL
-            } else {
-                Repetition::REQUIRED
-            };
-            Type::primitive_type_builder(column.name, physical)
-                .with_logical_type(logical)
-                .with_repetition(repetition)
-                .build()
-                .map(Arc::new)
-        })
-        .collect();
-    fields.extend(more?);
-    Type::group_type_builder("schema")
-        .with_fields(fields)
+    Type::primitive_type_builder(name, physical)
+        .with_logical_type(logical)
+        .with_repetition(repetition)
         .build()
         .map(Arc::new)
 }
 
-/// Every choice that shows in the bytes is made here; none is left to the library's defaults.
-fn properties<R: Row>(header: &Header, numbered: bool) -> WriterProperties {
-    let mut properties = WriterProperties::builder()
+/// The schema of some columns.
+pub fn group(
+    fields: impl Iterator<Item = Result<TypePtr, ParquetError>>,
+) -> Result<TypePtr, ParquetError> {
+    Type::group_type_builder("schema")
+        .with_fields(fields.collect::<Result<_, _>>()?)
+        .build()
+        .map(Arc::new)
+}
+
+/// What all files have in common: every choice that shows in the bytes is made here and in what is
+/// added; none is left to the library's defaults.
+pub fn common_properties() -> WriterPropertiesBuilder {
+    WriterProperties::builder()
         .set_created_by("stopwatt".to_owned())
         .set_writer_version(WriterVersion::PARQUET_1_0)
         .set_compression(Compression::SNAPPY)
-        .set_data_page_row_count_limit(64 * 1024)
         .set_statistics_enabled(EnabledStatistics::Chunk)
         .set_dictionary_enabled(true)
+}
+
+fn properties<R: Row>(header: &Header, numbered: bool) -> WriterProperties {
+    let mut properties = common_properties()
+        .set_data_page_row_count_limit(64 * 1024)
         .set_key_value_metadata(Some(metadata::<R>(header, numbered)));
     if numbered {
         properties = properties
@@ -335,7 +360,7 @@ fn write_column<R>(
 }
 
 /// The values that are there, and for a column with nulls a level a row: 1 where there is a value.
-fn split<T: Default>(
+pub fn split<T: Default>(
     values: impl Iterator<Item = Option<T>>,
     nullable: bool,
 ) -> (Vec<T>, Option<Vec<i16>>) {
