@@ -2,7 +2,7 @@
 
 use crate::causes::Cause;
 use crate::split::Split;
-use crate::timeline::{Mark, Timeline, timelines};
+use crate::timeline::{Mark, Timeline};
 use evidence::Iterations;
 use recording::metrics::{self, Metric};
 use recording::{Measure, Recording, Series};
@@ -98,11 +98,7 @@ fn nearest_first(values: &[(f64, u32)]) -> impl Iterator<Item = (f64, u32)> + '_
 
 /// All cells of a recording's `psci-latency` measures that are times, in order of series, CPU and
 /// metric.
-pub fn cells(recording: &Recording) -> Vec<CellResult> {
-    cells_of(recording, &timelines(recording))
-}
-
-pub fn cells_of(
+pub fn cells(
     recording: &Recording,
     timelines: &BTreeMap<(Series, u32), Timeline>,
 ) -> Vec<CellResult> {
@@ -290,7 +286,9 @@ pub fn window(timeline: &Timeline, cpu: u16, metric: &str) -> Option<(usize, usi
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::lanes::Timelines;
     use crate::testing::{SUSPEND, add, empty, of_events};
+    use crate::timeline::timelines;
     use recording::Header;
 
     /// Powerdowns of two CPUs in two iterations.
@@ -331,7 +329,7 @@ mod tests {
                     (Some(cpu), Some(cluster), Some(cpu));
             }
         }
-        for cell in cells(&recording) {
+        for cell in Timelines::new(&recording).cells() {
             let (rank, in_cluster, last_man) =
                 [(2, 2, false), (1, 1, false), (4, 3, true), (3, 1, false)][usize::from(cell.cpu)];
             let found = (cell.rank, cell.rank_in_cluster, cell.last_man);
@@ -413,7 +411,7 @@ mod tests {
             recording
                 .measure(series, 0, "powerdown", "instructions", 1.0)
                 .cpu = Some(1);
-            let cells = cells(&recording);
+            let cells = Timelines::new(&recording).cells();
             assert_eq!(cells.len(), 1, "instructions are no time");
             assert_eq!(
                 (cells[0].value, cells[0].min, cells[0].max, cells[0].count),
@@ -433,7 +431,7 @@ mod tests {
         ]);
         recording.header.time.counter_hz = Some(50_000_000);
         recording.measure(series, 0, "powerdown", "us", 7.0).cpu = Some(0);
-        let cells = cells(&recording);
+        let cells = Timelines::new(&recording).cells();
         let of = |cause| cells[0].microseconds_of(cause);
         assert_eq!(
             (of(Cause::Code), of(Cause::FlushL1), of(Cause::LockWait)),
@@ -460,7 +458,8 @@ mod tests {
     #[test]
     fn an_order_varies_where_locks_decide_it_and_did_so_differently() {
         let varies = |mode, powerdowns| {
-            cells(&recording(mode, powerdowns))
+            Timelines::new(&recording(mode, powerdowns))
+                .cells()
                 .iter()
                 .all(|cell| cell.order_varies)
         };

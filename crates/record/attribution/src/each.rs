@@ -1,10 +1,9 @@
 //! The causes of every single span, and not only of medians.
 
-use crate::causes::Cause;
 use crate::cells::window;
 use crate::split::Split;
 use crate::timeline::{Timeline, timelines};
-use recording::{Recording, Series, metrics};
+use recording::{CauseRow, Recording, Series, metrics};
 use std::collections::BTreeMap;
 
 /// A measured span of one iteration, split into causes.
@@ -24,12 +23,7 @@ pub struct SpanSplit {
 
 /// Splits the span of every `psci-latency` measure whose events were recorded, in the order of the
 /// measures.
-pub fn each(recording: &Recording) -> Vec<SpanSplit> {
-    each_of(recording, &timelines(recording))
-}
-
-/// The same of timelines that are read already.
-pub fn each_of(
+pub fn each(
     recording: &Recording,
     timelines: &BTreeMap<(Series, u32), Timeline>,
 ) -> Vec<SpanSplit> {
@@ -61,98 +55,41 @@ pub fn each_of(
 /// The version of the attribution: it grows whenever the same events are split in another way.
 pub const VERSION: u32 = 2;
 
-/// A share of a measured span: what the CPU did, and for a wait what for and who had it.
-pub struct SpanCause {
-    /// Variant, case and mode.
-    pub series: Series,
-    /// The iteration.
-    pub iteration: u32,
-    /// The CPU's number.
-    pub cpu: u16,
-    /// Name of the metric.
-    pub metric: &'static str,
-    /// The cause.
-    pub cause: Cause,
-    /// For a wait that another CPU is behind: id of the lock, or number of the SCP channel.
-    pub on: Option<u32>,
-    /// For such a wait: the CPU that held the lock, or whose command the SCP had in hand.
-    pub holder: Option<u16>,
-    /// The length, in ticks; at least 1.
-    pub ticks: u64,
-}
-
-/// Puts into a recording what each of its measured spans was spent on, in place of what is there.
+/// Puts into a recording what each of its measured spans was spent on, in place of what is there: a
+/// row for each cause and each CPU that was waited for; the rows of a span add up to it. Spans come
+/// in the order of the measures, causes in that of [`Cause::ALL`](crate::Cause::ALL), and holders by
+/// how long they were waited for.
 pub fn record(recording: &mut Recording) {
-    let causes: Vec<_> = causes(recording).collect();
+    let spans = each(recording, &timelines(recording));
     recording.clear_causes();
-    recording.header.attribution = (!causes.is_empty()).then_some(VERSION);
-    for SpanCause {
-        series,
-        iteration,
-        cpu,
-        metric,
-        cause,
-        on,
-        holder,
-        ticks,
-    } in causes
-    {
-        let (metric, cause) = (recording.name(metric), recording.name(cause.name()));
-        recording.push_cause(recording::CauseRow {
-            series,
-            iteration,
-            cpu,
-            metric,
-            cause,
-            on,
-            holder,
-            ticks,
-        });
-    }
-}
-
-/// The causes of every measured span, a row for each cause and each CPU that was waited for; the
-/// rows of a span add up to it. Spans come in the order of the measures, causes in that of
-/// [`Cause::ALL`], and holders by how long they were waited for.
-pub fn causes(recording: &Recording) -> impl Iterator<Item = SpanCause> {
-    each(recording).into_iter().flat_map(
-        |SpanSplit {
-             series,
-             iteration,
-             cpu,
-             metric,
-             split,
-         }| {
-            let mut rows = Vec::new();
-            for (cause, ticks) in split.causes {
-                let row = SpanCause {
-                    series,
-                    iteration,
-                    cpu,
-                    metric,
-                    cause,
-                    on: None,
-                    holder: None,
-                    ticks,
-                };
-                let waits = split.waits.iter().filter(|wait| wait.cause == cause);
-                let mut rest = ticks;
-                for wait in waits {
-                    rows.push(SpanCause {
-                        on: Some(wait.on),
-                        holder: Some(wait.holder),
-                        ticks: wait.ticks,
-                        ..row
-                    });
-                    rest -= wait.ticks;
-                }
-                if rest > 0 {
-                    rows.push(SpanCause { ticks: rest, ..row });
-                }
+    for span in spans {
+        for (cause, ticks) in span.split.causes {
+            let row = CauseRow {
+                series: span.series,
+                iteration: span.iteration,
+                cpu: span.cpu,
+                metric: recording.name(span.metric),
+                cause: recording.name(cause.name()),
+                on: None,
+                holder: None,
+                ticks,
+            };
+            let mut rest = ticks;
+            for wait in span.split.waits.iter().filter(|wait| wait.cause == cause) {
+                recording.push_cause(CauseRow {
+                    on: Some(wait.on),
+                    holder: Some(wait.holder),
+                    ticks: wait.ticks,
+                    ..row
+                });
+                rest -= wait.ticks;
             }
-            rows
-        },
-    )
+            if rest > 0 {
+                recording.push_cause(CauseRow { ticks: rest, ..row });
+            }
+        }
+    }
+    recording.header.attribution = (!recording.causes().is_empty()).then_some(VERSION);
 }
 
 #[cfg(test)]
@@ -180,19 +117,27 @@ mod tests {
             .measure(series, 7, powerdown.name, powerdown.unit, 30.0)
             .cpu = Some(1);
         recording.measure(series, 7, "calls", "calls", 1.0).cpu = Some(1);
-        let rows: Vec<_> = causes(&recording)
-            .map(|row| (row.cause, row.on, row.holder, row.ticks))
+        record(&mut recording);
+        let rows: Vec<_> = recording
+            .causes()
+            .iter()
+            .map(|row| (recording.text(row.cause), row.on, row.holder, row.ticks))
             .collect();
         assert_eq!(
             rows,
             [
-                (Cause::Code, None, None, 14),
-                (Cause::LockWait, Some(1), Some(0), 16)
+                ("code", None, None, 14),
+                ("lock-wait", Some(1), Some(0), 16)
             ]
         );
-        let row = causes(&recording).next().unwrap();
+        let row = recording.causes()[0];
         assert_eq!(
-            (row.series, row.iteration, row.cpu, row.metric),
+            (
+                row.series,
+                row.iteration,
+                row.cpu,
+                recording.text(row.metric)
+            ),
             (series, 7, 1, powerdown.name)
         );
     }

@@ -2,8 +2,8 @@
 
 use crate::activity::{Activity, LaneSpan};
 use crate::causes::{Cause, WaitFor};
-use crate::cells::{CellResult, cells_of, microseconds, window};
-use crate::each::{SpanSplit, each_of};
+use crate::cells::{CellResult, cells, microseconds, window};
+use crate::each::{SpanSplit, each};
 use crate::split::{Split, spans};
 use crate::timeline::{Holders, Mark, Timeline, timelines};
 use evidence::{Iterations, Rank, Ranked};
@@ -20,8 +20,6 @@ pub struct Call {
     pub from: u64,
     /// End, in ticks: the return to the normal world, or the last instruction before WFI.
     pub to: u64,
-    /// True if it ended in low power.
-    pub into_low_power: bool,
 }
 
 impl Call {
@@ -116,14 +114,15 @@ impl<'a> Timelines<'a> {
         self.recording
     }
 
-    /// As [`each`](crate::each()), without reading the events again.
+    /// Splits the span of every `psci-latency` measure whose events were recorded, in the order of
+    /// the measures.
     pub fn each(&self) -> Vec<SpanSplit> {
-        each_of(self.recording, &self.iterations)
+        each(self.recording, &self.iterations)
     }
 
-    /// As [`cells`](crate::cells), without reading the events again.
+    /// All cells of the recording's measures that are times, in order of series, CPU and metric.
     pub fn cells(&self) -> Vec<CellResult> {
-        cells_of(self.recording, &self.iterations)
+        cells(self.recording, &self.iterations)
     }
 
     /// Length of a tick in microseconds; `None` where the recording does not know the counter's
@@ -258,12 +257,10 @@ impl Iteration<'_> {
                 Mark::EXIT_LOW_POWER => open = Some((None, step.ticks)),
                 Mark::EXIT_PSCI | Mark::ENTER_LOW_POWER => {
                     if let Some((function, from)) = open.take() {
-                        let into_low_power = step.mark == Mark::ENTER_LOW_POWER;
                         calls.push(Call {
                             function,
                             from,
                             to: step.ticks,
-                            into_low_power,
                         });
                     }
                 }
@@ -490,7 +487,6 @@ mod tests {
         let timelines = Timelines::new(&recording);
         let chosen = timelines.chosen(series).unwrap();
         assert_eq!((chosen.median, chosen.worst), (2, 3));
-        assert_eq!(timelines.cells(), crate::cells(&recording));
         assert_eq!(timelines.cells().len(), 1);
     }
 
@@ -515,15 +511,15 @@ mod tests {
         let calls = timelines.iteration(series, 0).unwrap().calls(0);
         let found: Vec<_> = calls
             .iter()
-            .map(|call| (call.name(), call.from, call.to, call.into_low_power))
+            .map(|call| (call.name(), call.from, call.to))
             .collect();
         assert_eq!(
             found,
             [
-                ("PSCI_VERSION", 10, 13, false),
-                ("CPU_SUSPEND", 20, 30, true),
-                ("wakeup", 40, 49, false),
-                ("call", 50, 51, false)
+                ("PSCI_VERSION", 10, 13),
+                ("CPU_SUSPEND", 20, 30),
+                ("wakeup", 40, 49),
+                ("call", 50, 51)
             ]
         );
     }

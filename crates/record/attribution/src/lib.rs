@@ -25,8 +25,8 @@ mod timeline;
 
 pub use activity::{Activity, LaneSpan};
 pub use causes::{Cause, CauseRow, Recognition, WaitFor};
-pub use cells::{CellResult, cells, lock_order_decides, microseconds};
-pub use each::{SpanCause, SpanSplit, VERSION, causes, each, record};
+pub use cells::{CellResult, lock_order_decides, microseconds};
+pub use each::{SpanSplit, VERSION, record};
 pub use lanes::{Call, Chosen, Iteration, Service, Timelines};
 pub use path::{Actor, PathPart};
 pub use spending::{Spending, Spent};

@@ -205,9 +205,10 @@ fn after(step: &Step, before: Doing, rest: Cause) -> Doing {
         Mark::ENTER_PSCI | Mark::EXIT_LOW_POWER => return Doing::Plain(Activity::Cause(rest)),
         _ => {}
     }
-    let begun = Cause::ALL.into_iter().zip(BEGINS).find(|(_, begins)| {
-        begins.is_some_and(|(mark, (least, most))| {
-            mark == step.mark && (least..=most).contains(&step.argument)
+    let begun = Cause::ALL.into_iter().zip(BOUNDS).find(|(_, bounds)| {
+        bounds.is_some_and(|bounds| {
+            let (least, most) = bounds.arguments;
+            bounds.begin == step.mark && (least..=most).contains(&step.argument)
         })
     });
     match begun {
@@ -215,34 +216,39 @@ fn after(step: &Step, before: Doing, rest: Cause) -> Doing {
             Some(wait) => Doing::Waiting(cause, wait, step.argument),
             None => Doing::Plain(Activity::Cause(cause)),
         },
-        None if ENDS.contains(&Some(step.mark)) => Doing::Plain(Activity::Cause(rest)),
+        None if BOUNDS
+            .iter()
+            .flatten()
+            .any(|bounds| bounds.end == step.mark) =>
+        {
+            Doing::Plain(Activity::Cause(rest))
+        }
         // It says what happened to others, or changes nothing.
         None => before,
     }
 }
 
-/// Mark that starts each cause, with the least and the greatest argument.
-const BEGINS: [Option<(Mark, (u32, u32))>; Cause::ALL.len()] = {
-    let mut begins = [None; Cause::ALL.len()];
-    let mut index = 0;
-    while index < begins.len() {
-        if let Some(recognition) = Cause::ALL[index].row().recognition {
-            begins[index] = Some((Mark::at(recognition.begin), recognition.arguments));
-        }
-        index += 1;
-    }
-    begins
-};
+/// The marks of a cause that events show.
+#[derive(Clone, Copy)]
+struct Bounds {
+    begin: Mark,
+    /// The least and the greatest argument of the mark that begins it.
+    arguments: (u32, u32),
+    end: Mark,
+}
 
-/// Mark that ends each cause.
-const ENDS: [Option<Mark>; Cause::ALL.len()] = {
-    let mut ends = [None; Cause::ALL.len()];
+const BOUNDS: [Option<Bounds>; Cause::ALL.len()] = {
+    let mut bounds = [None; Cause::ALL.len()];
     let mut index = 0;
-    while index < ends.len() {
+    while index < bounds.len() {
         if let Some(recognition) = Cause::ALL[index].row().recognition {
-            ends[index] = Some(Mark::at(recognition.end));
+            bounds[index] = Some(Bounds {
+                begin: Mark::at(recognition.begin),
+                arguments: recognition.arguments,
+                end: Mark::at(recognition.end),
+            });
         }
         index += 1;
     }
-    ends
+    bounds
 };

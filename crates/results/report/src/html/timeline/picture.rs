@@ -488,7 +488,6 @@ mod tests {
             function: Some(0xc400_0004),
             from,
             to,
-            into_low_power: false,
         };
         let spans = [
             world(0, 10),
