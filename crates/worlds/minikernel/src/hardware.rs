@@ -234,17 +234,6 @@ impl Hardware {
         self.domains.iter().map(|domain| domain.cpus.len()).sum()
     }
 
-    /// The domain of a CPU.
-    ///
-    /// # Panics
-    /// There is no such CPU.
-    pub fn domain_of(&self, cpu: usize) -> usize {
-        self.domains
-            .iter()
-            .position(|domain| domain.cpus.contains(&cpu))
-            .expect("a CPU of this machine")
-    }
-
     /// The most idle states that a domain has.
     pub fn states(&self) -> usize {
         self.domains
