@@ -1,7 +1,7 @@
 //! Checks on the machine that the host's tests of the library cannot make: registers that the
 //! vector keeps, stamps of real calls, a real power-down beside a real CPU_ON.
 
-use crate::cpu::{self, Starts};
+use crate::cpu::{self, Starts, call};
 use crate::{interrupts, traps};
 use boot::states::STATES;
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -94,10 +94,6 @@ pub fn run(cpus: usize, format: PowerStateFormat, memory_end: u64) -> bool {
     }
     say!("@checks {} {}", checks.made, checks.failed);
     checks.failed == 0
-}
-
-fn call(function: u32, arguments: [u64; 3]) -> i64 {
-    cpu::smc(function, arguments)[0] as i64
 }
 
 fn node(cpu: usize, level: u64) -> i64 {
@@ -195,7 +191,7 @@ fn nodes(checks: &mut Checks, cpus: usize) {
 /// Calls and identities of the services.
 fn services(checks: &mut Checks) {
     // The plain build has no PMF, and neither service of which it would be part.
-    let pmf = cpu::smc(id::PMF_VERSION, [0; 3])[0] as i64 == SUCCESS;
+    let pmf = call(id::PMF_VERSION, [0; 3]) == SUCCESS;
     for (count, there) in [
         (id::ARCHITECTURE_SERVICE_CALL_COUNT, true),
         (id::SILICON_SERVICE_CALL_COUNT, pmf),

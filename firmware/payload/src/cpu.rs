@@ -46,6 +46,11 @@ pub fn syndrome() -> u64 {
     two
 }
 
+/// The first result of an SMC, which says how it went.
+pub fn call(function: u32, arguments: [u64; 3]) -> i64 {
+    smc(function, arguments)[0] as i64
+}
+
 /// An SMC (SMCCC DEN0028: X4 and up are kept by the firmware).
 #[inline(always)]
 pub fn smc(function: u32, [x1, x2, x3]: [u64; 3]) -> [u64; 4] {

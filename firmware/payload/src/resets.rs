@@ -2,7 +2,7 @@
 //! finds it in memory that no reset touches.
 
 use crate::checks::sleep_until;
-use crate::cpu::{self, Starts};
+use crate::cpu::{self, Starts, call};
 use crate::interrupts;
 use boot::states::STATES;
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -29,10 +29,6 @@ static ARRIVED: AtomicU64 = AtomicU64::new(0);
 static LAST: AtomicU64 = AtomicU64::new(0);
 /// The others are where they should be: now the last one may.
 static READY: AtomicBool = AtomicBool::new(false);
-
-fn call(function: u32, arguments: [u64; 3]) -> i64 {
-    cpu::smc(function, arguments)[0] as i64
-}
 
 /// Has memory protected, and sees that what is in use is not.
 fn protect(
