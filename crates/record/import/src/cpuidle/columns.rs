@@ -4,7 +4,7 @@ use super::difference::{Between, between};
 use super::state::{Counts, CpuCounts, Dump, MOST_STATES, State};
 use crate::error::{ImportError, printable};
 use crate::rows;
-use document::{RecordError, Records};
+use document::Records;
 use itertools::Itertools;
 use recording::place_of;
 use serde::Deserialize;
@@ -66,11 +66,10 @@ pub fn read(file: &str, text: &str) -> Result<Vec<Counts>, ImportError> {
     for (line, record) in records {
         let shown = rows::shown(&record);
         let wrong = |message: String| ImportError::new(file, line, &shown, message, RIGHT);
-        let row: Row = match record {
-            Ok(record) => document::row(&record, &header).map_err(wrong)?,
-            Err(RecordError::Wrong(message)) => return Err(wrong(message)),
-            Err(RecordError::Io(error)) => return Err(wrong(format!("cannot be read: {error}"))),
-        };
+        let row: Row = record
+            .map_err(|error| error.to_string())
+            .and_then(|record| document::row(&record, &header))
+            .map_err(wrong)?;
         let when = match row.when.as_deref() {
             None | Some("") => None,
             Some("before") => Some(false),
