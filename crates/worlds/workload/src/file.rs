@@ -8,7 +8,7 @@ use crate::task::{instances, task};
 use crate::values::Source;
 use document::json::{Item, Key, Span};
 use document::{Document, Result, quoted};
-use minikernel::{GroupSpec, Start, TaskSpec, Workload};
+use minikernel::{Start, TaskSpec, Workload};
 use std::collections::BTreeMap;
 
 /// The most tasks, instances counted, and the most events of all of them.
@@ -102,11 +102,7 @@ fn workload(specs: Vec<TaskSpec>, objects: Objects) -> Workload {
         semaphores: vec![0; objects.semaphores.count()],
         barriers: objects.parties,
         timers: objects.timers.count(),
-        groups: objects
-            .groups
-            .into_iter()
-            .map(|(name, parent)| GroupSpec { name, parent })
-            .collect(),
+        groups: objects.groups,
     }
 }
 

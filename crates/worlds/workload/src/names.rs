@@ -3,7 +3,7 @@
 use crate::values::Source;
 use document::json::Span;
 use document::{Result, one_of, quoted};
-use minikernel::TaskId;
+use minikernel::{GroupSpec, TaskId};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The most task groups, as in rt-app.
@@ -64,7 +64,7 @@ pub struct Objects {
     /// Tasks that are started as copies.
     pub(crate) forked: Vec<TaskId>,
     /// Task groups below the root, by path, and the one that each is in.
-    pub(crate) groups: Vec<(String, u16)>,
+    pub(crate) groups: Vec<GroupSpec>,
     /// Conditions on which somebody is suspended or waits.
     pub(crate) awaited: BTreeSet<u16>,
     /// Conditions that are resumed: the name, and the task that does it.
@@ -107,7 +107,7 @@ impl Objects {
         for part in path.split('/').filter(|part| !part.is_empty()) {
             whole.push('/');
             whole.push_str(part);
-            let known = self.groups.iter().position(|(other, _)| *other == whole);
+            let known = self.groups.iter().position(|other| other.name == whole);
             let index = known.unwrap_or(self.groups.len());
             if known.is_none() {
                 if index == MOST_GROUPS {
@@ -120,7 +120,10 @@ impl Objects {
                         "let tasks share groups, as rt-app has it",
                     );
                 }
-                self.groups.push((whole.clone(), group));
+                self.groups.push(GroupSpec {
+                    name: whole.clone(),
+                    parent: group,
+                });
             }
             group = index as u16 + 1;
         }
