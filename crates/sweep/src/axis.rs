@@ -39,7 +39,7 @@ impl Value {
 
 /// The values of a key, over all points.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Kind {
+pub enum Kind {
     Whole,
     Number,
     Text,
@@ -57,14 +57,14 @@ impl Kind {
 
 /// A value and its place in the plan's text.
 #[derive(Clone, Debug)]
-pub(crate) struct PlacedValue {
-    pub(crate) value: Value,
-    pub(crate) place: Range<usize>,
+pub struct PlacedValue {
+    pub value: Value,
+    pub place: Range<usize>,
 }
 
 /// The values of one key of a grid.
 #[derive(Clone, Debug)]
-pub(crate) enum Values {
+pub enum Values {
     /// One by one.
     Each(Vec<PlacedValue>),
     /// Whole numbers, both ends included.
@@ -73,7 +73,7 @@ pub(crate) enum Values {
 
 /// From where to where a key is drawn.
 #[derive(Clone, Debug)]
-pub(crate) enum Span {
+pub enum Span {
     /// Numbers, rounded to the given number of digits behind the point, if one is given.
     Numbers {
         from: f64,
@@ -89,16 +89,16 @@ pub(crate) enum Span {
 
 /// A key that is drawn.
 #[derive(Clone, Debug)]
-pub(crate) struct RandomKey {
-    pub(crate) key: String,
-    pub(crate) place: Range<usize>,
-    pub(crate) span: Span,
-    pub(crate) stream: Stream,
+pub struct RandomKey {
+    pub key: String,
+    pub place: Range<usize>,
+    pub span: Span,
+    pub stream: Stream,
 }
 
 /// One axis of a plan; its points are all combinations of the axes' values.
 #[derive(Clone, Debug)]
-pub(crate) enum Axis {
+pub enum Axis {
     /// Each value of a key.
     Grid {
         key: String,
@@ -115,7 +115,7 @@ pub(crate) enum Axis {
 
 impl Axis {
     /// The number of those of it.
-    pub(crate) fn count(&self) -> u64 {
+    pub fn count(&self) -> u64 {
         match self {
             Self::Grid { values, .. } => match values {
                 Values::Each(values) => values.len() as u64,
@@ -128,7 +128,7 @@ impl Axis {
     }
 
     /// The keys that it sets, with what their values are, and where each stands in the plan.
-    pub(crate) fn keys(&self) -> Vec<(&str, Kind, &Range<usize>)> {
+    pub fn keys(&self) -> Vec<(&str, Kind, &Range<usize>)> {
         let widest = |values: &[PlacedValue]| {
             values
                 .iter()
@@ -170,7 +170,7 @@ impl Axis {
     }
 
     /// Adds what it sets at an index below its count.
-    pub(crate) fn at(&self, index: u64, settings: &mut Vec<(String, Value)>) {
+    pub fn at(&self, index: u64, settings: &mut Vec<(String, Value)>) {
         match self {
             Self::Grid { key, values, .. } => {
                 let value = match values {

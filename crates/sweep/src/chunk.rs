@@ -53,10 +53,10 @@ impl<'a> Environment<'a> {
 
 /// The surroundings that every point needs beside its settings.
 pub struct Surroundings<'a> {
-    pub(crate) fitting: &'a Fitting,
-    pub(crate) place: &'a Environment<'a>,
+    pub fitting: &'a Fitting,
+    pub place: &'a Environment<'a>,
     /// The platform files, each of which is read once.
-    pub(crate) platforms: &'a dyn Files,
+    pub platforms: &'a dyn Files,
 }
 
 /// The result of a point.

@@ -7,10 +7,10 @@ use random::scramble;
 /// The start of a stream of draws: a key has one of its own, so a further key in a plan leaves the
 /// draws of the others as they are.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Stream(u64);
+pub struct Stream(u64);
 
 impl Stream {
-    pub(crate) fn new(seed: u64, key: &str) -> Self {
+    pub fn new(seed: u64, key: &str) -> Self {
         Self(
             key.bytes()
                 .fold(scramble(seed ^ 0x9e37_79b9_7f4a_7c15), |state, byte| {
@@ -20,18 +20,18 @@ impl Stream {
     }
 
     /// The 64 bits of an index.
-    pub(crate) fn bits(self, index: u64) -> u64 {
+    pub fn bits(self, index: u64) -> u64 {
         scramble(self.0 ^ scramble(index.wrapping_add(0x632b_e59b_d9b4_e019)))
     }
 
     /// A number from 0 up to but not including 1.
-    pub(crate) fn unit(self, index: u64) -> f64 {
+    pub fn unit(self, index: u64) -> f64 {
         (self.bits(index) >> 11) as f64 / (1_u64 << 53) as f64
     }
 
     /// A number from 0 up to but not including `below`, each as likely as the others to one part in
     /// 2^64 / `below`.
-    pub(crate) fn below(self, index: u64, below: u64) -> u64 {
+    pub fn below(self, index: u64, below: u64) -> u64 {
         ((u128::from(self.bits(index)) * u128::from(below)) >> 64) as u64
     }
 }

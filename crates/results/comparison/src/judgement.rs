@@ -19,9 +19,9 @@ const ALIKE: f64 = 0.9;
 
 /// Rows before their verdicts, with the values of each side in the base's unit.
 pub struct Judge<'r> {
-    pub(crate) headers: &'r [&'r Header],
-    pub(crate) sides: &'r [SideRows],
-    pub(crate) policy: &'r Policy,
+    pub headers: &'r [&'r Header],
+    pub sides: &'r [SideRows],
+    pub policy: &'r Policy,
 }
 
 impl Judge<'_> {

@@ -35,11 +35,11 @@ pub fn runs_of<T: Clone>(given: Vec<(Recording, T)>) -> (Vec<(Recording, T)>, us
 
 /// The rows of a side: of its recording, or of several runs.
 pub struct SideRows {
-    pub(crate) table: Table,
+    pub table: Table,
     /// The number of runs.
-    pub(crate) runs: usize,
+    pub runs: usize,
     /// True if each value of a row is of a run that was measured.
-    pub(crate) has_runs: bool,
+    pub has_runs: bool,
 }
 
 impl SideRows {
@@ -99,19 +99,19 @@ fn joined(mut whole: Table, table: Table) -> Table {
 /// A row of the base that another side has: the other sides' samples, with the factors to the
 /// base's unit.
 pub struct Matched<'r> {
-    pub(crate) key: &'r Key,
-    pub(crate) base: &'r Samples,
-    pub(crate) others: Vec<Option<(&'r Samples, f64)>>,
-    pub(crate) rule: Option<&'r Rule>,
+    pub key: &'r Key,
+    pub base: &'r Samples,
+    pub others: Vec<Option<(&'r Samples, f64)>>,
+    pub rule: Option<&'r Rule>,
 }
 
 /// The rows that recordings share, and what each lacks.
 #[derive(Default)]
 pub struct MatchedRows<'r> {
-    pub(crate) rows: Vec<Matched<'r>>,
-    pub(crate) missing: Vec<Missing>,
+    pub rows: Vec<Matched<'r>>,
+    pub missing: Vec<Missing>,
     /// The places of the policy's rules that matched a row.
-    pub(crate) rules_used: BTreeSet<usize>,
+    pub rules_used: BTreeSet<usize>,
 }
 
 /// Matches the rows of the sides by their keys; those that a rule ignores are left out.

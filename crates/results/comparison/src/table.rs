@@ -108,13 +108,13 @@ impl Key {
 /// The values of a row, with the causes of its median where events tell them.
 #[derive(Clone, Default, PartialEq)]
 pub struct Samples {
-    pub(crate) unit: String,
+    pub unit: String,
     /// Values in the order of the iterations.
-    pub(crate) values: Vec<f64>,
+    pub values: Vec<f64>,
     places: Vec<(Series, u32, u16)>,
     /// Microseconds by cause of the median iteration, a value that occurred (the lower of the
     /// middle two).
-    pub(crate) causes: BTreeMap<Cause, f64>,
+    pub causes: BTreeMap<Cause, f64>,
 }
 
 impl Samples {
@@ -142,10 +142,10 @@ fn median_index(values: &[f64]) -> Option<usize> {
 #[derive(Default)]
 pub struct Table {
     /// Rows in the order in which people read them.
-    pub(crate) rows: Vec<(Key, Samples)>,
+    pub rows: Vec<(Key, Samples)>,
     /// Clusters in the order in which their CPUs went down, in the median of each table where lock
     /// order decides: case, order.
-    pub(crate) orders: BTreeMap<TableName, Vec<u16>>,
+    pub orders: BTreeMap<TableName, Vec<u16>>,
 }
 
 /// The causes of spans, by series, iteration, CPU and metric.

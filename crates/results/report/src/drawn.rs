@@ -32,27 +32,27 @@ pub enum Pattern {
 #[derive(Clone, Copy, Debug)]
 pub struct Colours {
     /// The ground.
-    pub(crate) ground: &'static str,
+    pub ground: &'static str,
     /// The pattern on it; the ground's own where there is none.
-    pub(crate) marks: &'static str,
+    pub marks: &'static str,
 }
 
 /// The drawing of a cause.
 pub struct Drawn {
     /// Colour in a terminal: the code of an SGR sequence.
-    pub(crate) terminal: &'static str,
+    pub terminal: &'static str,
     /// Class in the page's style sheet; short, since a page says it thousands of times.
-    pub(crate) class: &'static str,
+    pub class: &'static str,
     /// Colours on a light page.
-    pub(crate) light: Colours,
+    pub light: Colours,
     /// Colours on a dark page.
-    pub(crate) dark: Colours,
+    pub dark: Colours,
     /// The pattern over the colour.
-    pub(crate) pattern: Pattern,
+    pub pattern: Pattern,
     /// Colour and pattern in words.
-    pub(crate) colour_words: &'static str,
+    pub colour_words: &'static str,
     /// True if a label on it is light; else it is dark, and has a ground of its own.
-    pub(crate) light_label: bool,
+    pub light_label: bool,
 }
 
 const fn colours(ground: &'static str, marks: &'static str) -> Colours {

@@ -102,16 +102,16 @@ impl Reference<'_> {
 
 /// Cells and references, and what they were read with.
 pub struct Cells<'r> {
-    pub(super) references: Vec<Reference<'r>>,
-    pub(super) cells: Vec<Cell<'r>>,
+    pub references: Vec<Reference<'r>>,
+    pub cells: Vec<Cell<'r>>,
     /// Watts per unit.
-    pub(super) scale: Option<f64>,
+    pub scale: Option<f64>,
     /// The mode that intervals are over: draws, or the central point's seeds where nothing was
     /// drawn.
-    pub(super) mode: &'static str,
+    pub mode: &'static str,
     /// The number of those in it.
-    pub(super) count: usize,
-    pub(super) published: Option<&'r EnergyReference>,
+    pub count: usize,
+    pub published: Option<&'r EnergyReference>,
 }
 
 impl<'r> Cells<'r> {

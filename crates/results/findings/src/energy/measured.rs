@@ -15,17 +15,17 @@ const LATENCIES: [&str; 3] = ["p50", "p99", "p99.9"];
 /// The measures of a recording.
 pub struct EnergyMeasures<'r> {
     /// Energies in units of the platform's table times seconds.
-    pub(super) energy: Values<'r>,
+    pub energy: Values<'r>,
     /// Run times in seconds.
-    pub(super) time: Values<'r>,
+    pub time: Values<'r>,
     /// Energy by owner, in the order in which the owners first come.
-    pub(super) owned: Vec<(&'r str, Values<'r>)>,
+    pub owned: Vec<(&'r str, Values<'r>)>,
     /// Wake-up latencies in us: the median, the 99th percentile and the 99.9th.
-    pub(super) late: [Values<'r>; 3],
+    pub late: [Values<'r>; 3],
     /// The share of the time in which the big cluster is down.
-    pub(super) asleep: Values<'r>,
+    pub asleep: Values<'r>,
     /// The draws, by the name of what was not published; what never differs decides nothing.
-    pub(super) unknowns: Vec<(&'r str, Vec<f64>)>,
+    pub unknowns: Vec<(&'r str, Vec<f64>)>,
 }
 
 impl<'r> EnergyMeasures<'r> {

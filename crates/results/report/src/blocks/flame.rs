@@ -12,11 +12,11 @@ pub struct Flame {
 /// A function in a stack, with what lies above it.
 #[derive(Clone, Default, PartialEq)]
 pub struct Node {
-    pub(crate) name: String,
+    pub name: String,
     /// With all that it called.
-    pub(crate) total: f64,
+    pub total: f64,
     /// The functions that it called, in order of their names.
-    pub(crate) called: Vec<Node>,
+    pub called: Vec<Node>,
 }
 
 impl Flame {

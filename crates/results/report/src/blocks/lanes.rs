@@ -3,25 +3,24 @@
 use super::number::{quantity, unit_of_us};
 use attribution::{CpuLane, cpu_lanes};
 use itertools::Itertools;
-use recording::Recording;
 use recording::facts::LED_HERE;
-use std::collections::BTreeMap;
+use recording::{Recording, grouped};
 
 /// The lanes of a case over a window of time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lanes {
     /// The case; may be empty.
-    pub(crate) case: String,
+    pub case: String,
     /// The rows, from above.
-    pub(crate) rows: Vec<Row>,
+    pub rows: Vec<Row>,
     /// The window, in the recording's unit of time.
     from: u64,
-    pub(crate) to: u64,
+    pub to: u64,
     /// Units in a microsecond.
     per_us: f64,
     /// True if what is a microsecond elsewhere is an operation of an explored run, which has no
     /// time.
-    pub(crate) is_order: bool,
+    pub is_order: bool,
     /// True if only operations that led to what broke are left.
     is_folded: bool,
     titles: Vec<String>,
@@ -32,23 +31,23 @@ pub struct Lanes {
 /// A lane of a CPU.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
-    pub(crate) name: String,
+    pub name: String,
     /// The variant, which may be a policy.
     variant: String,
     /// The CPU, or the machine.
     owner: String,
     /// The title of its track.
-    pub(crate) title: String,
-    pub(crate) stretches: Vec<NamedStretch>,
-    pub(crate) marks: Vec<NamedMark>,
+    pub title: String,
+    pub stretches: Vec<NamedStretch>,
+    pub marks: Vec<NamedMark>,
 }
 
 /// A stretch of time with what it is.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NamedStretch {
-    pub(crate) from: u64,
-    pub(crate) to: u64,
-    pub(crate) what: String,
+    pub from: u64,
+    pub to: u64,
+    pub what: String,
 }
 
 impl NamedMark {
@@ -65,10 +64,10 @@ impl NamedMark {
 /// A mark with what it is.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NamedMark {
-    pub(crate) at: u64,
-    pub(crate) what: String,
+    pub at: u64,
+    pub what: String,
     /// True if every picture of the lane must show it.
-    pub(crate) is_telling: bool,
+    pub is_telling: bool,
 }
 
 /// Units of a recording's time in a microsecond; `None` where it is no time.
@@ -105,15 +104,10 @@ impl Lanes {
         let all = cpu_lanes(recording);
         let case_of = |lane: &CpuLane<'_>| recording.series_texts(lane.series).1;
         // In the order in which the recording has them.
-        let mut series = all.iter().map(|lane| lane.series).collect_vec();
-        series.sort_unstable();
-        let mut cases = Vec::new();
-        for series in series {
-            let case = recording.series_texts(series).1;
-            if !cases.contains(&case) {
-                cases.push(case);
-            }
-        }
+        let series = all.iter().map(|lane| lane.series).sorted_unstable();
+        let cases = series
+            .map(|series| recording.series_texts(series).1)
+            .unique();
         let of_case = |case: &str| {
             let all = all
                 .iter()
@@ -142,7 +136,7 @@ impl Lanes {
                 all_rows,
             })
         };
-        cases.into_iter().filter_map(of_case).collect()
+        cases.filter_map(of_case).collect()
     }
 
     /// Those operations of an explored run alone that led to what broke, side by side; `None` where
@@ -209,37 +203,25 @@ impl Lanes {
 
     /// The same rows with those of a variant together; `None` where that is no other order.
     pub fn by_variant(&self) -> Option<Self> {
-        let mut variants = Vec::new();
-        for row in &self.rows {
-            if !variants.contains(&row.variant.as_str()) {
-                variants.push(&row.variant);
-            }
-        }
+        let variants = grouped(self.rows.iter().map(|row| (&row.variant, row)));
         let owners = || self.rows.iter().map(|row| &row.owner);
         if variants.len() < 2 || owners().all(|owner| Some(owner) == owners().next()) {
             return None;
         }
+        let row = |row: &Row| {
+            let titled = if self.titles.len() > 1 {
+                format!(", {}", row.title)
+            } else {
+                String::new()
+            };
+            Row {
+                name: format!("{}, {}{titled}", row.variant, row.owner),
+                ..row.clone()
+            }
+        };
+        let rows = variants.into_iter().flat_map(|(_, rows)| rows);
         Some(Self {
-            rows: variants
-                .iter()
-                .flat_map(|variant| {
-                    self.rows
-                        .iter()
-                        .filter(|row| row.variant == **variant)
-                        .map(|row| {
-                            let titled = if self.titles.len() > 1 {
-                                format!(", {}", row.title)
-                            } else {
-                                String::new()
-                            };
-                            Row {
-                                name: format!("{}, {}{titled}", row.variant, row.owner),
-                                ..row.clone()
-                            }
-                        })
-                        .collect_vec()
-                })
-                .collect(),
+            rows: rows.map(row).collect(),
             ..self.clone()
         })
     }
@@ -306,14 +288,9 @@ impl Lanes {
 
     /// The names of all stretches, in order of their first.
     pub fn kinds(&self) -> Vec<&str> {
-        let mut kinds: BTreeMap<&str, usize> = BTreeMap::new();
-        for stretch in self.rows.iter().flat_map(|row| &row.stretches) {
-            let next = kinds.len();
-            kinds.entry(&stretch.what).or_insert(next);
-        }
-        let mut kinds = kinds.into_iter().collect_vec();
-        kinds.sort_by_key(|(_, order)| *order);
-        kinds.into_iter().map(|(kind, _)| kind).collect()
+        let stretches = self.rows.iter().flat_map(|row| &row.stretches);
+        let kinds = stretches.map(|stretch| stretch.what.as_str());
+        kinds.unique().collect()
     }
 
     /// The parts that are not shown, in words; `None` if all are.

@@ -23,7 +23,7 @@ pub use flame::Flame;
 pub use flame::Node;
 pub use number::{Number, Tone, figure, fixed, grouped, percent, quantity, scientific, whole};
 pub use picture::{Axis, Bar, Curve, Dot, Drawing, Figure, HeatMap, IntervalRow, Picture, Sample};
-pub use picture::{axis_words, is_logarithmic, on_axis};
+pub use picture::{axis_words, between, ends, is_logarithmic, on_axis};
 pub use table::{Bars, Cell, Column, Columns, Paint, Table};
 pub use text::{Span, Text, code};
 
@@ -104,7 +104,7 @@ impl Blocks {
     }
 
     /// Adds answers, in order.
-    pub(crate) fn answers(&mut self, words: impl IntoIterator<Item = String>) {
+    pub fn answers(&mut self, words: impl IntoIterator<Item = String>) {
         words.into_iter().for_each(|words| self.answer(words));
     }
 
@@ -143,8 +143,8 @@ impl Blocks {
     }
 
     /// Adds a picture.
-    pub fn picture(&mut self, picture: Picture) {
-        self.all.push(Block::Picture(picture));
+    pub fn picture(&mut self, picture: impl Into<Option<Picture>>) {
+        self.all.extend(picture.into().map(Block::Picture));
     }
 
     /// Adds text of another program.

@@ -35,13 +35,13 @@ enum Digits {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Number {
     /// Its value, in the unit of its column.
-    pub(crate) value: f64,
+    pub value: f64,
     digits: Digits,
     signed: bool,
     before: &'static str,
     after: String,
     /// The meaning of its colour.
-    pub(crate) tone: Tone,
+    pub tone: Tone,
 }
 
 const fn with(value: f64, digits: Digits) -> Number {

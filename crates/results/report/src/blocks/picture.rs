@@ -2,9 +2,12 @@
 
 use super::flame::Flame;
 use super::lanes::Lanes;
+use super::number::quantity;
 use super::text::Text;
 use evidence::Leaders;
+use itertools::Itertools;
 use recording::facts::CALLS;
+use recording::grouped;
 use std::collections::BTreeMap;
 
 /// An axis whose ends are further apart than this ratio is logarithmic.
@@ -16,6 +19,19 @@ pub fn is_logarithmic((least, most): (f64, f64)) -> bool {
     least > 0.0 && most > LOGARITHMIC * least
 }
 
+/// The least and the greatest of some values.
+pub fn ends(values: impl IntoIterator<Item = f64>) -> (f64, f64) {
+    let values = values.into_iter();
+    values.fold((f64::MAX, f64::MIN), |(low, high), value| {
+        (low.min(value), high.max(value))
+    })
+}
+
+/// The distance of a value from the lower of two ends, in parts of the distance between them.
+pub fn between(value: f64, (from, to): (f64, f64)) -> f64 {
+    (value - from) / (to - from).max(f64::MIN_POSITIVE)
+}
+
 /// The distance of a value from the lower end of an axis, in parts of its length.
 pub fn on_axis(value: f64, ends: (f64, f64)) -> f64 {
     let scale = |value: f64| {
@@ -25,8 +41,7 @@ pub fn on_axis(value: f64, ends: (f64, f64)) -> f64 {
             value
         }
     };
-    let [from, to] = [scale(ends.0), scale(ends.1)];
-    (scale(value) - from) / (to - from).max(f64::MIN_POSITIVE)
+    between(scale(value), (scale(ends.0), scale(ends.1)))
 }
 
 /// A picture of the values of one quantity.
@@ -41,7 +56,7 @@ pub struct Picture {
     /// The values and how they are drawn.
     pub drawing: Drawing,
     /// The way to read it; may be empty.
-    pub(crate) note: Text,
+    pub note: Text,
 }
 
 /// An axis with places that may have names.
@@ -219,11 +234,7 @@ impl Curve {
     /// The curve with the places between which it is within a share of its least value, where its
     /// points go on to both sides.
     pub fn with_best(mut self, share: f64) -> Self {
-        let least = self
-            .points
-            .iter()
-            .map(|(_, figure)| figure.value)
-            .fold(f64::INFINITY, f64::min);
+        let (least, _) = ends(self.points.iter().map(|(_, figure)| figure.value));
         let is_near = |figure: &Figure| figure.value <= least * (1.0 + share);
         let at = self
             .points
@@ -287,6 +298,20 @@ impl IntervalRow {
             high,
             published: None,
         }
+    }
+
+    /// The middle with its ends, where they are others, and the published value.
+    pub fn words(&self, unit: &str) -> String {
+        let [low, middle, high] = [self.low, self.middle, self.high].map(|at| quantity(at, unit));
+        let ends = if self.low == self.high {
+            String::new()
+        } else {
+            format!(" ({low}\u{2013}{high})")
+        };
+        let published = self.published.map_or_else(String::new, |value| {
+            format!(", publ. {}", quantity(value, unit))
+        });
+        format!("{middle}{ends}{published}")
     }
 
     /// The same row with the name of a series.
@@ -378,13 +403,11 @@ impl Picture {
             }
             Drawing::Dots { .. } | Drawing::HeatMap { .. } | Drawing::Timeline { .. } => Vec::new(),
         };
-        let mut names = Vec::new();
-        for &(name, share) in &all {
-            match names.iter_mut().find(|(other, _)| *other == name) {
-                Some((_, sum)) => *sum += share,
-                None => names.push((name, share)),
-            }
-        }
+        let sum = |(name, shares): (_, Vec<f64>)| (name, shares.iter().sum::<f64>());
+        let mut names = grouped(all.iter().copied())
+            .into_iter()
+            .map(sum)
+            .collect_vec();
         let is_told = matches!(self.drawing, Drawing::Intervals(_) | Drawing::Samples(_))
             && names.len() == all.len();
         if is_told || names.len() == 1 && !matches!(self.drawing, Drawing::Lanes(_)) {

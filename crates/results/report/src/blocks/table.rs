@@ -3,6 +3,7 @@
 use super::number::{Number, Tone};
 use super::text::Text;
 use itertools::Itertools;
+use recording::distinct;
 
 /// The colour of a part of a bar.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,11 +18,11 @@ pub enum Paint {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bars {
     /// The parts from the left, each with its length.
-    pub(crate) parts: Vec<(Paint, f64)>,
+    pub parts: Vec<(Paint, f64)>,
     /// The length that fills the column.
-    pub(crate) longest: f64,
+    pub longest: f64,
     /// The unit of lengths.
-    pub(crate) unit: &'static str,
+    pub unit: &'static str,
 }
 
 /// The content of a table's cell.
@@ -61,6 +62,23 @@ impl Cell {
                 }
             }
             Self::Bars(bars) => bars.words(),
+        }
+    }
+
+    /// The bar, if it is one.
+    pub fn bars(&self) -> Option<&Bars> {
+        match self {
+            Self::Bars(bars) => Some(bars),
+            _ => None,
+        }
+    }
+
+    /// The colour that means something.
+    pub fn tone(&self) -> Tone {
+        match self {
+            Self::Number(number) => number.tone,
+            Self::Toned(_, tone) => *tone,
+            _ => Tone::Plain,
         }
     }
 }
@@ -123,11 +141,11 @@ impl<C: Into<Self>> From<Option<C>> for Cell {
 #[derive(Clone, Default)]
 pub struct Column {
     /// The heading that it shares with its neighbours; may be empty.
-    pub(crate) group: String,
+    pub group: String,
     /// Its own heading, with the unit of its numbers: "energy, J"; may be empty.
-    pub(crate) heading: String,
+    pub heading: String,
     /// True if its cells are numbers, which stand below each other by their last digits.
-    pub(crate) is_number: bool,
+    pub is_number: bool,
 }
 
 impl Column {
@@ -144,17 +162,17 @@ impl Column {
 #[derive(Clone, Default)]
 pub struct Table {
     /// The title; may be empty.
-    pub(crate) title: Text,
+    pub title: Text,
     /// Its columns.
-    pub(crate) columns: Vec<Column>,
+    pub columns: Vec<Column>,
     /// Its rows, each with a cell for each column.
-    pub(crate) rows: Vec<Vec<Cell>>,
+    pub rows: Vec<Vec<Cell>>,
     /// The way to read it; may be empty.
-    pub(crate) note: Text,
+    pub note: Text,
     /// True if the last rows matter most, so that a page without room for all leaves out the first.
-    pub(crate) last_matter: bool,
+    pub last_matter: bool,
     /// The class that the page's style sheet and script know it by; empty for most.
-    pub(crate) class: &'static str,
+    pub class: &'static str,
 }
 
 impl Table {
@@ -214,6 +232,17 @@ impl Table {
     pub fn ending(mut self) -> Self {
         self.last_matter = true;
         self
+    }
+
+    /// The bars in it.
+    pub fn bars(&self) -> impl Iterator<Item = &Bars> {
+        self.rows.iter().flatten().filter_map(Cell::bars)
+    }
+
+    /// The different colours of its bars' parts.
+    pub fn paints(&self) -> Vec<&Paint> {
+        let parts = self.bars().flat_map(|bars| &bars.parts);
+        distinct(parts.map(|(paint, _)| paint))
     }
 
     /// True if a column has a heading above its own.

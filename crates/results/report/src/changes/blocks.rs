@@ -93,11 +93,9 @@ fn blocks(comparison: &Comparison, published: Option<&PublishedChanges>, all: bo
         if !rest.is_empty() {
             told.paragraph(rest.join(" "));
         }
+        told.picture(largest(comparison));
     } else {
         idle::tell(&mut told, comparison)
-    }
-    if let Some(picture) = largest(comparison).filter(|_| comparison.idle.is_empty()) {
-        told.picture(picture);
     }
     shifts(&mut told, comparison);
     for sentence in changed_counts::functions(comparison) {

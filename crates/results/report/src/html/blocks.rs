@@ -9,27 +9,26 @@ use crate::blocks::{Bars, Block, Cell, Column, Drawing, Table, Text, Tone, figur
 use findings::Findings;
 use itertools::Itertools;
 use maud::{Markup, PreEscaped, html};
-use recording::distinct;
 use std::fmt::Write;
 
 /// The PSCI cases of a page, which are drawn from the recording's events.
 pub struct Cases<'c> {
-    pub(super) findings: &'c Findings<'c>,
-    pub(super) sections: &'c [Section<'c>],
-    pub(super) names: &'c Names,
+    pub findings: &'c Findings<'c>,
+    pub sections: &'c [Section<'c>],
+    pub names: &'c Names,
     /// Numbers of the sections that have room for a timeline.
-    pub(super) with_timeline: Vec<usize>,
+    pub with_timeline: Vec<usize>,
 }
 
 /// The state of a page that is being written.
 pub struct Writer<'c> {
-    pub(super) detail: Detail,
-    pub(super) palette: Palette,
+    pub detail: Detail,
+    pub palette: Palette,
     /// The words below figures and tables: where they are from.
-    pub(super) source: Text,
+    pub source: Text,
     /// The PSCI cases; `None` on other pages.
-    pub(super) cases: Option<Cases<'c>>,
-    pub(super) left_out: LeftOut,
+    pub cases: Option<Cases<'c>>,
+    pub left_out: LeftOut,
     pictures: usize,
 }
 
@@ -173,13 +172,9 @@ impl<'c> Writer<'c> {
         self.left_out.rows += left_out;
         let from = if block.last_matter { left_out } else { 0 };
         let rows = &block.rows[from..from + block.rows.len().min(most)];
-        let bars = block.rows.iter().flatten().find_map(|cell| match cell {
-            Cell::Bars(bars) => Some(bars),
-            _ => None,
-        });
         let titles = block.columns.iter().map(Column::whole_title).collect_vec();
         let wide = (0..block.columns.len())
-            .map(|at| rows.iter().any(|row| matches!(row[at], Cell::Bars(_))))
+            .map(|at| rows.iter().any(|row| row[at].bars().is_some()))
             .collect_vec();
         let has_heading = titles.iter().any(|title| !title.is_empty());
         let table = html! {
@@ -195,7 +190,7 @@ impl<'c> Writer<'c> {
         };
         html! {
             (scrolling(&block.title.plain(), &table))
-            @if let Some(bars) = bars { (self.legend(block, bars)) }
+            @if let Some(bars) = block.bars().next() { (self.legend(block, bars)) }
             @if !block.note.is_empty() { p.note { (inline(&block.note)) } }
         }
     }
@@ -206,17 +201,12 @@ impl<'c> Writer<'c> {
             Cell::Bars(bars) => self.bars(bars),
             cell => html! { (cut(&cell.plain())) },
         };
-        let tone = match cell {
-            Cell::Number(number) => number.tone,
-            Cell::Toned(_, tone) => *tone,
-            _ => Tone::Plain,
-        };
         let class = match (column.is_number, cell) {
             (_, Cell::Bars(_)) => "wide",
             (true, _) => "n",
             (false, _) => "",
         };
-        let toned = match tone {
+        let toned = match cell.tone() {
             Tone::Plain => "",
             Tone::Faint => "faint",
             Tone::Good => "better",
@@ -252,14 +242,9 @@ impl<'c> Writer<'c> {
 
     /// The meaning of the colours of a table's bars, and their scale.
     fn legend(&self, block: &Table, first: &Bars) -> Markup {
-        let bars = block.rows.iter().flatten().filter_map(|cell| match cell {
-            Cell::Bars(bars) => Some(bars),
-            _ => None,
-        });
-        let paints = distinct(bars.flat_map(|bars| &bars.parts).map(|(paint, _)| paint));
         html! {
             ul.legend aria-label="Legend" {
-                @for paint in paints {
+                @for paint in block.paints() {
                     li {
                         svg width="22" height="12" aria-hidden="true" { rect class=(self.palette.class(paint)) width="22" height="12" {} }
                         " " (paint.title())

@@ -4,25 +4,25 @@
 #[derive(Clone, Copy)]
 pub struct Detail {
     /// Whole iterations, or the measured times only.
-    pub(super) whole: bool,
+    pub whole: bool,
     /// The worst iteration beside the median.
-    pub(super) worst: bool,
+    pub worst: bool,
     /// The worst iteration as a still picture too, for readers without scripts.
-    pub(super) worst_still: bool,
+    pub worst_still: bool,
     /// Spans of the worst iteration as a table too.
-    pub(super) worst_table: bool,
+    pub worst_table: bool,
     /// Spans as a table at all.
-    pub(super) tables: bool,
+    pub tables: bool,
     /// The number of CPUs in a timeline at most.
-    pub(super) most_cpus: usize,
+    pub most_cpus: usize,
     /// The number of timelines at most; the cases with the longest times have them.
-    pub(super) most_timelines: usize,
+    pub most_timelines: usize,
     /// The number of rows in a table at most.
-    pub(super) most_rows: usize,
+    pub most_rows: usize,
     /// The number of cases at most.
-    pub(super) most_cases: usize,
+    pub most_cases: usize,
     /// The number of points of a sample at most.
-    pub(super) most_points: usize,
+    pub most_points: usize,
 }
 
 /// From all to little; the first that is short enough is taken.
@@ -90,13 +90,13 @@ pub const DETAILS: [Detail; 8] = {
 /// The parts that the page does not show, found while it is made.
 #[derive(Default)]
 pub struct LeftOut {
-    pub(super) iterations: u64,
-    pub(super) cpus: usize,
-    pub(super) timelines: usize,
-    pub(super) rows: usize,
+    pub iterations: u64,
+    pub cpus: usize,
+    pub timelines: usize,
+    pub rows: usize,
     /// Pictures of measures.
-    pub(super) pictures: usize,
-    pub(super) cases: usize,
+    pub pictures: usize,
+    pub cases: usize,
     /// True if any case has a worst iteration beside its median.
-    pub(super) worst: bool,
+    pub worst: bool,
 }

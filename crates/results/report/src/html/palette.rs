@@ -1,7 +1,8 @@
 //! The colours of a page: a name has one colour, in whichever picture it stands.
 
-use crate::blocks::{Bars, Block, Cell, Paint};
+use crate::blocks::{Block, Paint};
 use attribution::Spent;
+use recording::distinct;
 use std::collections::HashMap;
 
 /// The classes of the style sheet's colours. The last one is grey; where there are more names than
@@ -21,20 +22,9 @@ impl Palette {
         let mut lists = Vec::new();
         add(&mut lists, blocks);
         let first = lists.iter().flat_map(|list| list.iter().take(FIRST));
-        let mut names = Vec::new();
-        for name in first.chain(lists.iter().flat_map(|list| list.iter().skip(FIRST))) {
-            let name = bare(name);
-            if names.iter().all(|other| other != name) {
-                names.push(name.to_owned());
-            }
-        }
-        Self(
-            names
-                .into_iter()
-                .enumerate()
-                .map(|(number, name)| (name, number))
-                .collect(),
-        )
+        let others = lists.iter().flat_map(|list| list.iter().skip(FIRST));
+        let names = distinct(first.chain(others).map(|name| bare(name)));
+        Self(names.into_iter().map(str::to_owned).zip(0..).collect())
     }
 
     /// The class of a name's colour in the style sheet.
@@ -78,7 +68,7 @@ impl Palette {
 pub struct Colours<'p> {
     palette: Option<&'p Palette>,
     /// The names that colours stand for.
-    pub(super) names: Vec<&'p str>,
+    pub names: Vec<&'p str>,
 }
 
 impl Colours<'_> {
@@ -120,19 +110,11 @@ fn add<'b>(lists: &mut Vec<Vec<&'b str>>, blocks: &'b [Block]) {
         match block {
             Block::Picture(picture) => lists.push(picture.names()),
             Block::Table(table) => {
-                let names = table
-                    .rows
-                    .iter()
-                    .flatten()
-                    .filter_map(|cell| match cell {
-                        Cell::Bars(Bars { parts, .. }) => Some(parts),
-                        _ => None,
-                    })
-                    .flatten()
-                    .filter_map(|(paint, _)| match paint {
-                        Paint::Name(name) => Some(name.as_str()),
-                        _ => None,
-                    });
+                let parts = table.bars().flat_map(|bars| &bars.parts);
+                let names = parts.filter_map(|(paint, _)| match paint {
+                    Paint::Name(name) => Some(name.as_str()),
+                    _ => None,
+                });
                 lists.push(names.collect());
             }
             Block::Folded { blocks, .. } => add(lists, blocks),

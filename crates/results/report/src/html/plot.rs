@@ -1,7 +1,7 @@
 //! What all pictures are made of: scales with marks and words, rows beside each other's names, and
 //! a plane. Places are in percent and letters in pixels, so a picture is laid out for any width.
 
-use crate::blocks::{is_logarithmic, on_axis};
+use crate::blocks::{ends, is_logarithmic, on_axis};
 use maud::{Markup, Render, html};
 
 /// The pixels that a picture has in a narrow window, and in a wide one.
@@ -25,7 +25,7 @@ pub struct Scale {
     /// The place of 0 if there is something on both of its sides.
     zero: Option<f64>,
     /// True if some values lie beyond an end.
-    pub(super) is_torn: bool,
+    pub is_torn: bool,
 }
 
 impl Scale {
@@ -74,11 +74,7 @@ impl Scale {
 
     /// The same from a whole mark to another.
     pub fn rounded(words: &str, values: &[f64]) -> Self {
-        let (low, high) = values
-            .iter()
-            .fold((0.0_f64, f64::MIN_POSITIVE), |(low, high), of| {
-                (low.min(*of), high.max(*of))
-            });
+        let (low, high) = ends([0.0, f64::MIN_POSITIVE].iter().chain(values).copied());
         let step = nice_step((high - low) / STEPS);
         Self::between(
             words,
@@ -223,11 +219,11 @@ pub fn nice_step(at_least: f64) -> f64 {
 /// Rows on one scale, each beside its name and its figure, which stand above it in a narrow window.
 pub struct Rows {
     /// Each row's name, what is drawn on it, and its figure.
-    pub(super) rows: Vec<(String, Markup, String)>,
+    pub rows: Vec<(String, Markup, String)>,
     /// The height of a row in pixels.
-    pub(super) height: usize,
+    pub height: usize,
     /// The columns of a heat map, whose names stay beside it at any width; 0 for other rows.
-    pub(super) columns: usize,
+    pub columns: usize,
 }
 
 impl Rows {

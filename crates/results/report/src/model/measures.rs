@@ -3,8 +3,8 @@
 use crate::blocks::{Cell, Table, quantity, whole};
 use crate::words::case_title;
 use findings::MeasureRow;
-use std::collections::{HashMap, HashSet};
-use std::hash::Hash;
+use itertools::Itertools;
+use std::collections::HashMap;
 
 /// A table for each variant, case and mode, in their order.
 pub fn measure_tables<'r>(measures: &'r [MeasureRow]) -> Vec<Table> {
@@ -13,7 +13,8 @@ pub fn measure_tables<'r>(measures: &'r [MeasureRow]) -> Vec<Table> {
         .map(|group| {
             let column = |row: &'r MeasureRow| (row.metric.as_str(), row.unit.as_str());
             let subject = |row: &'r MeasureRow| (row.cpu.as_str(), row.subject.as_str(), row.role.as_str());
-            let (columns, subjects) = (distinct(group, column), distinct(group, subject));
+            let columns = group.iter().map(column).unique();
+            let subjects = group.iter().map(subject).unique().collect_vec();
             let by_place: HashMap<_, _> = group.iter().map(|row| ((subject(row), column(row)), row)).collect();
             let has_cpus = subjects.iter().any(|of| !of.0.is_empty());
             let has_subjects = subjects.iter().any(|of| !of.1.is_empty());
@@ -26,7 +27,7 @@ pub fn measure_tables<'r>(measures: &'r [MeasureRow]) -> Vec<Table> {
                 .each(columns, |table, (metric, unit)| {
                     let heading = recording::metrics::heading(metric);
                     // Calls are counted in calls.
-                    let heading = if heading == *unit { heading } else { format!("{heading} ({unit})") };
+                    let heading = if heading == unit { heading } else { format!("{heading} ({unit})") };
                     table.numbers(heading, |of| by_place.get(&(*of, (metric, unit))).map(|row| figure(row)))
                 });
             let fewest = group.iter().map(|row| row.count).min().unwrap_or(0);
@@ -75,18 +76,6 @@ fn figure(row: &MeasureRow) -> Cell {
     let [low, median, high] =
         [row.min, row.median, row.max].map(|value| quantity(value, &row.unit));
     Cell::Spread(median, low, high)
-}
-
-/// The different keys of rows, in the order in which they first come.
-fn distinct<'r, K: Copy + Eq + Hash>(
-    rows: &'r [MeasureRow],
-    key: impl Fn(&'r MeasureRow) -> K,
-) -> Vec<K> {
-    let mut seen = HashSet::new();
-    rows.iter()
-        .map(key)
-        .filter(|key| seen.insert(*key))
-        .collect()
 }
 
 #[cfg(test)]

@@ -12,9 +12,7 @@ impl Story for EasEnergy<'_> {
         if self.boards.iter().any(|board| !board.is_varied) {
             told.warning(words::not_varied(self));
         }
-        if let Some(picture) = picture(self) {
-            told.picture(picture);
-        }
+        told.picture(picture(self));
         for board in &self.boards {
             told.table(energies(self, board));
             if !board.predictors.is_empty() {

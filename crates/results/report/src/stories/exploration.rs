@@ -2,7 +2,7 @@
 
 use super::story::Story;
 use crate::blocks::lanes::Lanes;
-use crate::blocks::{Block, Blocks, Table, Text, whole};
+use crate::blocks::{Block, Blocks, Picture, Table, Text, whole};
 use findings::exploration::Exploration;
 use itertools::Itertools;
 use recording::facts;
@@ -65,14 +65,14 @@ fn schedule(explored: &Exploration<'_>, told: &mut Blocks) {
     {
         match lanes.folded() {
             Some(folded) => {
-                told.picture(folded.into());
+                told.picture(Picture::from(folded));
                 let summary = "All operations".into();
                 told.extend([Block::Folded {
                     summary,
                     blocks: vec![Block::Picture(lanes.into())],
                 }]);
             }
-            None => told.picture(lanes.into()),
+            None => told.picture(Picture::from(lanes)),
         }
     }
     let sentences = |all: &[String]| {

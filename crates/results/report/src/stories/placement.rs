@@ -15,17 +15,11 @@ impl Story for Placement<'_> {
     fn tell(&self, told: &mut Blocks) {
         if !self.policies.is_empty() {
             told.answer(words::answer(self));
-            if let Some(picture) = picture(self) {
-                told.picture(picture);
-            }
+            told.picture(picture(self));
             told.table(overview(self));
             told.note(settings(self));
-            if let Some(missed) = missed(self) {
-                told.table(missed);
-            }
-            if let Some(picture) = owners_picture(self) {
-                told.picture(picture);
-            }
+            told.table(missed(self));
+            told.picture(owners_picture(self));
             told.table(owners(self));
             told.table(where_tasks_ran(self, "CPU time of", |task| {
                 &task.share_by_cpu
@@ -198,7 +192,7 @@ fn settings(placement: &Placement<'_>) -> String {
 }
 
 /// Periodic tasks that were late for their next period, under any policy.
-fn missed(placement: &Placement<'_>) -> Option<Table> {
+fn missed(placement: &Placement<'_>) -> Table {
     let mut rows = Vec::new();
     for policy in &placement.policies {
         let late = policy
@@ -208,18 +202,16 @@ fn missed(placement: &Placement<'_>) -> Option<Table> {
             .filter(|(_, of)| of.missed_periods > 0.0);
         rows.extend(late.map(|(task, of)| (policy.name, *task, of)));
     }
-    (!rows.is_empty()).then(|| {
-        let share = |of: &Task<'_>| fixed(of.missed_periods / of.periods.max(1.0) * 100.0, 1);
-        Table::with_rows(&rows)
-            .words("late for the next period", |(_, task, _)| *task)
-            .words("policy", |(policy, ..)| *policy)
-            .numbers("periods", |(_, _, of)| whole(of.periods))
-            .numbers("late", |(_, _, of)| whole(of.missed_periods))
-            .numbers("late, %", |(_, _, of)| share(of))
-            .numbers("left out", |(_, _, of)| whole(of.skipped_periods))
-            .done()
-            .noted("All seeds. A timer of mode relative starts anew when it is late, and leaves out the periods that are over.")
-    })
+    let share = |of: &Task<'_>| fixed(of.missed_periods / of.periods.max(1.0) * 100.0, 1);
+    Table::with_rows(&rows)
+        .words("late for the next period", |(_, task, _)| *task)
+        .words("policy", |(policy, ..)| *policy)
+        .numbers("periods", |(_, _, of)| whole(of.periods))
+        .numbers("late", |(_, _, of)| whole(of.missed_periods))
+        .numbers("late, %", |(_, _, of)| share(of))
+        .numbers("left out", |(_, _, of)| whole(of.skipped_periods))
+        .done()
+        .noted("All seeds. A timer of mode relative starts anew when it is late, and leaves out the periods that are over.")
 }
 
 /// The tasks with most CPU time, and where or how fast: a row per policy and task.

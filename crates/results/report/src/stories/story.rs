@@ -13,9 +13,9 @@ pub trait Story: Serialize {
 /// A story, told.
 pub struct StoryContent {
     /// Its blocks.
-    pub(crate) blocks: Blocks,
+    pub blocks: Blocks,
     /// True if it is tables of measures and nothing else.
-    pub(crate) is_plain: bool,
+    pub is_plain: bool,
 }
 
 impl StoryContent {

@@ -79,9 +79,7 @@ impl Story for MeasuredStudy<'_> {
     fn tell(&self, told: &mut Blocks) {
         told.answers(packets::measured(self));
         clocks::noise(&self.steadiness, told);
-        if let Some(picture) = picture(&self.cells, &self.ticks) {
-            told.picture(picture);
-        }
+        told.picture(picture(&self.cells, &self.ticks));
         if self.steadiness.repeats {
             self.gains.tell(told);
         }
@@ -133,9 +131,7 @@ impl Story for PredictedStudy<'_> {
             .iter()
             .any(|cell| cell.published_clocks_per_packet.is_some());
         told.answers(packets::predicted(self));
-        if let Some(picture) = picture(&self.cells, &self.ticks) {
-            told.picture(picture);
-        }
+        told.picture(picture(&self.cells, &self.ticks));
         if has_published {
             against_published(self, told);
         }

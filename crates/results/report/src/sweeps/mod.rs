@@ -155,16 +155,12 @@ impl<'s> SweepStory<'s> {
         }
         self.warn(&mut told);
         if let Some(&first) = self.order.first() {
-            if let Some(picture) = self.picture(first) {
-                told.picture(picture);
-            }
+            told.picture(self.picture(first));
             self.tell(&mut told, first);
         }
         for &quantity in self.order.iter().take(QUANTITIES.1).skip(QUANTITIES.0) {
             told.heading(words::quantity(self.quantity(quantity)));
-            if let Some(picture) = self.picture(quantity) {
-                told.picture(picture);
-            }
+            told.picture(self.picture(quantity));
             self.tell(&mut told, quantity);
         }
         told.note(

@@ -6,7 +6,6 @@ use super::pictures;
 use crate::blocks::{Bars, Block, Cell, Paint, Table, Tone};
 use crate::style::Style;
 use comfy_table::Color;
-use recording::distinct;
 use std::fmt::Write;
 
 /// Blocks, one below the other.
@@ -73,7 +72,7 @@ fn grid(block: &Table, style: Style) -> String {
     {
         drawn.set_header(block.columns.iter().map(heading));
     }
-    let names = names_of_parts(block);
+    let names = block.paints();
     let widths = bar_widths(block, style);
     for row in &block.rows {
         let cells = row.iter().zip(&block.columns).zip(&widths);
@@ -99,12 +98,7 @@ fn grid(block: &Table, style: Style) -> String {
 }
 
 fn toned(drawn: comfy_table::Cell, cell: &Cell, style: Style) -> comfy_table::Cell {
-    let tone = match cell {
-        Cell::Number(number) => number.tone,
-        Cell::Toned(_, tone) => *tone,
-        _ => Tone::Plain,
-    };
-    let colour = match tone {
+    let colour = match cell.tone() {
         Tone::Plain => return drawn,
         Tone::Faint => Color::DarkGrey,
         Tone::Good => Color::Green,
@@ -116,22 +110,6 @@ fn toned(drawn: comfy_table::Cell, cell: &Cell, style: Style) -> comfy_table::Ce
     } else {
         drawn
     }
-}
-
-fn bars_of(block: &Table) -> impl Iterator<Item = &Bars> {
-    block.rows.iter().flatten().filter_map(|cell| match cell {
-        Cell::Bars(bars) => Some(bars),
-        _ => None,
-    })
-}
-
-/// The names of the parts of a table's bars, in the order in which they first come.
-fn names_of_parts(block: &Table) -> Vec<&Paint> {
-    distinct(
-        bars_of(block)
-            .flat_map(|bars| &bars.parts)
-            .map(|(paint, _)| paint),
-    )
 }
 
 /// The letter of a part: a cause's own, or a number's.
@@ -196,7 +174,7 @@ fn bar(bars: &Bars, names: &[&Paint], width: usize, style: Style) -> String {
 
 /// The meaning of the letters of a table's bars.
 fn legend(text: &mut String, block: &Table, names: &[&Paint], style: Style) {
-    let Some(bars) = bars_of(block).next() else {
+    let Some(bars) = block.bars().next() else {
         return;
     };
     let name = |paint: &&Paint| {

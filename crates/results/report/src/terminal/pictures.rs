@@ -5,10 +5,9 @@ use super::paint::{BOLD, DIM, painted};
 use crate::blocks::lanes::Lanes;
 use crate::blocks::{
     Axis, Bar, Curve, Dot, Drawing, Flame, HeatMap, IntervalRow, Node, Picture, Sample, axis_words,
-    on_axis, quantity,
+    between, ends, on_axis, quantity,
 };
 use crate::style::Style;
-use itertools::Itertools;
 use recording::distinct;
 use std::fmt::Write;
 
@@ -81,6 +80,12 @@ impl Columns {
 
     /// The name of a row; of one that is too long the middle is left out, since the end tells rows
     /// apart.
+    /// The column of a value on an axis with these ends.
+    fn place(self, value: f64, ends: (f64, f64)) -> usize {
+        let last = self.room - 1;
+        ((between(value, ends) * last as f64).round() as usize).min(last)
+    }
+
     fn name(self, text: &str) -> String {
         let all = text.chars().count();
         let head = self.names / 3;
@@ -100,6 +105,14 @@ impl Columns {
 /// A letter for each subject: a, b, ..., and again from a where there are more.
 pub fn letter(index: usize) -> char {
     char::from(b'a' + (index % 26) as u8)
+}
+
+/// Names behind their letters.
+fn legend<'n>(names: impl IntoIterator<Item = &'n str>) -> Vec<String> {
+    let named = names.into_iter().enumerate();
+    named
+        .map(|(at, name)| format!("{} {name}", letter(at)))
+        .collect()
 }
 
 fn draw_bars(text: &mut String, bars: &[Bar], unit: &str, style: Style) {
@@ -137,12 +150,7 @@ fn draw_bars(text: &mut String, bars: &[Bar], unit: &str, style: Style) {
             quantity(total.value, unit)
         );
     }
-    let legend = subjects
-        .iter()
-        .enumerate()
-        .map(|(index, subject)| format!("{} {subject}", letter(index)))
-        .collect_vec();
-    paragraph(text, &legend.join(", "), ("  ", "  "), DIM, style);
+    paragraph(text, &legend(subjects).join(", "), ("  ", "  "), DIM, style);
 }
 
 /// A line for each function, further in than the one that called it. What took less than a
@@ -172,13 +180,10 @@ fn draw_flame(text: &mut String, flame: &Flame, unit: &str, style: Style) {
 }
 
 fn draw_curves(text: &mut String, curves: &[Curve], x: &str, unit: &str, style: Style) {
-    let figures = || {
-        curves
-            .iter()
-            .flat_map(|curve| &curve.points)
-            .map(|(_, figure)| figure.value)
-    };
-    let highest = figures().fold(f64::MIN_POSITIVE, f64::max);
+    let points = || curves.iter().flat_map(|curve| &curve.points);
+    let highest = points()
+        .map(|(_, figure)| figure.value)
+        .fold(f64::MIN_POSITIVE, f64::max);
     let columns = Columns::new(curves.iter().map(|curve| curve.name.as_str()), 36, style);
     for curve in curves {
         let most = columns.room;
@@ -212,13 +217,7 @@ fn draw_curves(text: &mut String, curves: &[Curve], x: &str, unit: &str, style: 
         });
         text.push('\n');
     }
-    let (low, high) = curves
-        .iter()
-        .flat_map(|curve| &curve.points)
-        .map(|(place, _)| *place)
-        .fold((f64::MAX, f64::MIN), |(low, high), place| {
-            (low.min(place), high.max(place))
-        });
+    let (low, high) = ends(points().map(|(place, _)| *place));
     let note = format!(
         "{} from {low} to {high}; heights from 0 to {}",
         axis_words(x),
@@ -246,24 +245,13 @@ fn draw_maps(
             .max()
             .unwrap_or(0)
             .max(6);
-        let fields = || {
-            map.fields
-                .iter()
-                .flatten()
-                .flatten()
-                .map(|figure| figure.value)
-        };
-        let (low, high) = fields().fold((f64::MAX, f64::MIN), |(low, high), value| {
-            (low.min(value), high.max(value))
-        });
+        let fields = map.fields.iter().flatten().flatten();
+        let (low, high) = ends(fields.map(|figure| figure.value));
         if !map.name.is_empty() {
             let _ = writeln!(text, "  {}", map.name);
         }
         for (up, fields) in map.ys.iter().zip(&map.fields).rev() {
-            let shade = |value: f64| {
-                let share = (value - low) / (high - low).max(f64::MIN_POSITIVE);
-                SHADES[((share * 5.0) as usize).min(4)]
-            };
+            let shade = |value: f64| SHADES[((between(value, (low, high)) * 5.0) as usize).min(4)];
             let line: String = fields
                 .iter()
                 .take(style.width.clamp(40, 120) / 2 - 6)
@@ -291,42 +279,29 @@ fn draw_maps(
 /// A row for each interval: a line from its lower to its upper end, a dot in the middle, and a
 /// cross where the published value lies.
 fn draw_intervals(text: &mut String, rows: &[IntervalRow], unit: &str, style: Style) {
-    let values = || {
-        rows.iter()
-            .flat_map(|row| [Some(row.low), Some(row.high), row.published])
-            .flatten()
-    };
-    let (low, high) = values().fold((0.0_f64, 0.0_f64), |(low, high), value| {
-        (low.min(value), high.max(value))
-    });
+    let values = rows
+        .iter()
+        .flat_map(|row| [Some(row.low), Some(row.high), row.published])
+        .flatten();
+    let (low, high) = ends([0.0].into_iter().chain(values));
     let columns = Columns::new(rows.iter().map(|row| row.name.as_str()), 34, style);
-    let width = columns.room;
-    let column = |value: f64| {
-        let share = (value - low) / (high - low).max(f64::MIN_POSITIVE);
-        ((share * (width - 1) as f64).round() as usize).min(width - 1)
-    };
+    let column = |value: f64| columns.place(value, (low, high));
     for row in rows {
-        let mut line = vec![' '; width];
+        let mut line = vec![' '; columns.room];
         if low < 0.0 {
             line[column(0.0)] = '│';
         }
         line[column(row.low)..=column(row.high).max(column(row.low))].fill('─');
         line[column(row.middle)] = '●';
-        let published = row.published.map_or_else(String::new, |value| {
-            line[column(value)] = '✕';
-            format!(", publ. {}", quantity(value, unit))
-        });
-        let ends = format!("{}–{}", quantity(row.low, unit), quantity(row.high, unit));
-        let figures = if row.low == row.high {
-            quantity(row.middle, unit).to_string()
-        } else {
-            format!("{} ({ends})", quantity(row.middle, unit))
-        };
+        if let Some(published) = row.published {
+            line[column(published)] = '✕';
+        }
         let _ = writeln!(
             text,
-            "{} {} {figures}{published}",
+            "{} {} {}",
             columns.name(&row.name),
-            line.iter().collect::<String>()
+            line.iter().collect::<String>(),
+            row.words(unit)
         );
     }
     let cross = if rows.iter().any(|row| row.published.is_some()) {
@@ -353,14 +328,8 @@ fn draw_dots(
     (y, y_unit): (&str, &str),
     style: Style,
 ) {
-    let ends = |of: fn(&Dot) -> [f64; 3]| {
-        dots.iter()
-            .flat_map(of)
-            .fold((f64::MAX, f64::MIN), |(low, high), v| {
-                (low.min(v), high.max(v))
-            })
-    };
-    let ((left, right), (bottom, top)) = (ends(|dot| dot.x), ends(|dot| dot.y));
+    let (left, right) = ends(dots.iter().flat_map(|dot| dot.x));
+    let (bottom, top) = ends(dots.iter().flat_map(|dot| dot.y));
     let width = (style.width.clamp(40, 120) - 16).min(64);
     let place = |value: f64, ends: (f64, f64), cells: usize| {
         (on_axis(value, ends) * (cells - 1) as f64).round() as usize
@@ -405,36 +374,18 @@ fn draw_dots(
         " ".repeat(gap),
         ends[1]
     );
-    let legend = dots
-        .iter()
-        .enumerate()
-        .map(|(at, dot)| format!("{} {}", letter(at), dot.name))
-        .collect_vec();
-    let words = format!(
-        "{y} upwards, {x} ({x_unit}) to the right; {}",
-        legend.join(", ")
-    );
+    let legend = legend(dots.iter().map(|dot| dot.name.as_str())).join(", ");
+    let words = format!("{y} upwards, {x} ({x_unit}) to the right; {legend}");
     paragraph(text, &words, ("  ", "  "), DIM, style);
 }
 
 /// A line for each sample: from its least to its greatest value, half of the values in the thick
 /// part.
 fn draw_samples(text: &mut String, samples: &[Sample], unit: &str, style: Style) {
-    let values = || {
-        samples
-            .iter()
-            .flat_map(|sample| sample.values.iter().copied())
-            .filter(|value| value.is_finite())
-    };
-    let (low, high) = values().fold((f64::MAX, f64::MIN), |(low, high), value| {
-        (low.min(value), high.max(value))
-    });
+    let values = samples.iter().flat_map(|sample| &sample.values).copied();
+    let (low, high) = ends(values.filter(|value| value.is_finite()));
     let columns = Columns::new(samples.iter().map(|sample| sample.name.as_str()), 16, style);
-    let width = columns.room;
-    let column = |value: f64| {
-        let share = (value - low) / (high - low).max(f64::MIN_POSITIVE);
-        ((share * (width - 1) as f64).round() as usize).min(width - 1)
-    };
+    let column = |value: f64| columns.place(value, (low, high));
     for sample in samples {
         let at = |q| findings::quantile(&sample.values, q).filter(|value| value.is_finite());
         let (Some(least), Some(lower), Some(median), Some(upper), Some(most)) =
@@ -442,7 +393,7 @@ fn draw_samples(text: &mut String, samples: &[Sample], unit: &str, style: Style)
         else {
             continue;
         };
-        let mut line = vec![' '; width];
+        let mut line = vec![' '; columns.room];
         line[column(least)..=column(most)].fill('─');
         line[column(lower)..=column(upper)].fill('═');
         line[column(median)] = '●';
@@ -505,12 +456,7 @@ fn draw_lanes(text: &mut String, lanes: &Lanes, style: Style) {
             lanes.rows.len() - MOST_LANES
         );
     }
-    let mut legend = kinds
-        .iter()
-        .take(26)
-        .enumerate()
-        .map(|(at, kind)| format!("{} {kind}", letter(at)))
-        .collect_vec();
+    let mut legend = legend(kinds.into_iter().take(26));
     let marks = || lanes.rows.iter().flat_map(|row| &row.marks);
     let telling = marks().filter(|mark| mark.is_telling && mark.number().is_none());
     let told = distinct(telling.map(|mark| mark.what.as_str()));

@@ -4,7 +4,7 @@
 use super::grid::paragraph;
 use super::layout::render;
 use super::paint::{BOLD, DIM, painted};
-use crate::blocks::{Bar, Block, Cell, Drawing, Figure, Picture, Table};
+use crate::blocks::{Bar, Block, Cell, Drawing, Picture, Table};
 use crate::style::Style;
 use crate::words::sentences;
 use itertools::Itertools;
@@ -87,55 +87,26 @@ pub fn screen(blocks: &[Block], style: Style) -> String {
 fn is_drawn(block: &Block) -> bool {
     match block {
         Block::Picture(picture) => !matches!(picture.drawing, Drawing::Timeline { .. }),
-        Block::Table(table) => table
-            .rows
-            .iter()
-            .flatten()
-            .any(|cell| matches!(cell, Cell::Bars(_))),
+        Block::Table(table) => table.bars().next().is_some(),
         _ => false,
     }
 }
 
 /// A table whose rows have bars as a picture, the longest bar first.
 fn picture_of(table: &Table) -> Picture {
-    let bars = |cells: &[Cell]| {
-        cells.iter().find_map(|cell| {
-            if let Cell::Bars(bars) = cell {
-                Some(bars.clone())
-            } else {
-                None
-            }
-        })
-    };
     let names = table
         .columns
         .iter()
         .take_while(|column| !column.is_number)
         .count();
     let name = |row: &[Cell]| row[..names].iter().map(Cell::plain).join(" ");
-    let drawn = table
-        .rows
-        .iter()
-        .filter_map(|row| Some((name(row), bars(row)?)));
-    let figure = |value| Figure {
-        value,
-        published: None,
+    let bar = |row: &Vec<Cell>| {
+        let parts = row.iter().find_map(Cell::bars)?.parts.iter();
+        let parts = parts.map(|(paint, length)| (paint.title(), *length));
+        Some(Bar::new(name(row), parts))
     };
-    let unit = table
-        .rows
-        .iter()
-        .find_map(|row| bars(row))
-        .map_or("", |bars| bars.unit);
-    let mut rows = drawn
-        .map(|(name, bars)| Bar {
-            name,
-            parts: bars
-                .parts
-                .iter()
-                .map(|(paint, length)| (paint.title().to_string(), figure(*length)))
-                .collect(),
-        })
-        .collect_vec();
+    let unit = table.bars().next().map_or("", |bars| bars.unit);
+    let mut rows = table.rows.iter().filter_map(bar).collect_vec();
     rows.sort_by(|a, b| b.total().value.total_cmp(&a.total().value));
     let of = table
         .columns

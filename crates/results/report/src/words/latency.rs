@@ -17,11 +17,11 @@ use std::collections::BTreeSet;
 /// The answer of a metric of a case.
 pub struct Headline {
     /// The answer, a sentence.
-    pub(crate) text: String,
+    pub text: String,
     /// The same behind a sentence that has the whole.
-    pub(crate) why: String,
+    pub why: String,
     /// The causes of the slowest CPU's critical path; empty where no events tell.
-    pub(crate) spending: Spending,
+    pub spending: Spending,
 }
 
 /// The anchor of a case's heading.

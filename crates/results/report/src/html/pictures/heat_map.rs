@@ -1,6 +1,6 @@
 //! Heat maps: fields over two axes.
 
-use crate::blocks::{Axis, Figure, HeatMap, quantity};
+use crate::blocks::{Axis, Figure, HeatMap, between, ends, quantity};
 use crate::html::plot::{Rows, Scale};
 use evidence::Leaders;
 use itertools::Itertools;
@@ -43,14 +43,12 @@ pub fn draw(
     least: Option<Field>,
 ) -> Markup {
     let figures = || map.fields.iter().flatten().flatten();
-    let (low, high) = figures().fold((f64::MAX, f64::MIN), |(low, high), figure| {
-        (low.min(figure.value), high.max(figure.value))
-    });
+    let ends = ends(figures().map(|figure| figure.value));
     let has_published = figures().any(|figure| figure.published.is_some());
     let columns = map.xs.len() as f64;
     let field = |column: usize, right: f64, up: f64, figure: &Figure| {
         // Letters stay legible on the deepest.
-        let depth = 4.0 + 56.0 * (figure.value - low) / (high - low).max(f64::MIN_POSITIVE);
+        let depth = 4.0 + 56.0 * between(figure.value, ends);
         let published = figure
             .published
             .map(|value| format!(", published {}", quantity(value, unit)));

@@ -72,17 +72,6 @@ pub fn intervals(rows: &[IntervalRow], words: &str, unit: &str, colours: &Colour
         .flatten();
     let scale = Scale::new(words, values.collect(), true);
     let line = |row: &IntervalRow| {
-        let ends = format!("{}–{}", quantity(row.low, unit), quantity(row.high, unit));
-        let published = row
-            .published
-            .map(|value| format!(", publ. {}", quantity(value, unit)))
-            .unwrap_or_default();
-        let middle = quantity(row.middle, unit);
-        let figure = if row.low == row.high {
-            middle.to_string()
-        } else {
-            format!("{middle} ({ends})")
-        };
         let class = colours.class(&row.series);
         let drawn = html! {
             i.whisker.(class) style=(scale.between_style(row.low, row.high)) {}
@@ -91,7 +80,7 @@ pub fn intervals(rows: &[IntervalRow], words: &str, unit: &str, colours: &Colour
             @if scale.is_beyond(row.high) { i.torn {} }
             @if scale.is_beyond(row.low) { i.torn.low {} }
         };
-        (row.name.clone(), drawn, figure + &published)
+        (row.name.clone(), drawn, row.words(unit))
     };
     Rows {
         rows: rows.iter().map(line).collect(),

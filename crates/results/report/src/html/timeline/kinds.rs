@@ -20,25 +20,25 @@ pub enum Form {
 
 /// The looks of one kind of span.
 pub struct Kind {
-    pub(super) class: &'static str,
-    pub(super) form: Form,
+    pub class: &'static str,
+    pub form: Form,
     /// The words; `{}` stands for its CPU or its number.
-    pub(super) words: String,
+    pub words: String,
     /// The labels that can stand in its bar, longest first, with `{}` likewise.
-    pub(super) labels: Vec<String>,
+    pub labels: Vec<String>,
     /// The same where it waits for a CPU, whose name `{}` stands for.
-    pub(super) waiting_labels: Vec<String>,
-    pub(super) light_label: bool,
+    pub waiting_labels: Vec<String>,
+    pub light_label: bool,
     /// Pixels that a label of more than one letter leaves free, so that enough of the pattern is to
     /// be seen.
-    pub(super) margin: f64,
+    pub margin: f64,
     /// True if `{}` is the name of a CPU, and not a number.
     names_cpu: bool,
     /// The words behind the semicolon of the script's words for a wait; `{}` is the CPU that was
     /// waited for, `#` the lock.
     waiting_words: &'static str,
     /// True if an arrow leads from a wait to the SCP, and not to the CPU.
-    pub(super) to_scp: bool,
+    pub to_scp: bool,
 }
 
 /// The way in which a kind that is no cause is drawn.

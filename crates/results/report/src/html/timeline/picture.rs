@@ -23,37 +23,37 @@ pub enum What {
 /// A span of a lane; times in ticks.
 #[derive(Clone, Debug)]
 pub struct Span {
-    pub(super) from: u64,
-    pub(super) to: u64,
-    pub(super) what: What,
-    pub(super) on: Option<u32>,
-    pub(super) holder: Option<u16>,
+    pub from: u64,
+    pub to: u64,
+    pub what: What,
+    pub on: Option<u32>,
+    pub holder: Option<u16>,
 }
 
 /// A CPU, or a channel of the SCP.
 pub struct Lane {
-    pub(super) place: Actor,
+    pub place: Actor,
     /// `1.3`, `SCP`.
-    pub(super) name: String,
+    pub name: String,
     /// `CPU 3`, `channel 0`.
-    pub(super) sub: String,
-    pub(super) spans: Vec<Span>,
-    pub(super) calls: Vec<Call>,
+    pub sub: String,
+    pub spans: Vec<Span>,
+    pub calls: Vec<Call>,
 }
 
 /// A way to look at the iteration: some times are kept, what lies between is folded away.
 pub struct Axis {
-    pub(super) title: &'static str,
+    pub title: &'static str,
     /// The metric whose times are kept; `None` where it is everything.
-    pub(super) metric: Option<&'static str>,
+    pub metric: Option<&'static str>,
     /// Tick from which times are counted.
-    pub(super) zero: u64,
+    pub zero: u64,
     /// Kept times, in order; ticks.
-    pub(super) kept: Vec<(u64, u64)>,
+    pub kept: Vec<(u64, u64)>,
     /// Critical path by CPU.
-    pub(super) paths: BTreeMap<u16, Vec<PathPart>>,
+    pub paths: BTreeMap<u16, Vec<PathPart>>,
     /// The CPU that took longest; its path is drawn first.
-    pub(super) slowest: Option<u16>,
+    pub slowest: Option<u16>,
 }
 
 /// A fold is as wide as this share of the kept time.
@@ -112,11 +112,11 @@ impl Axis {
 
 /// One iteration as it is drawn.
 pub struct Picture {
-    pub(super) lanes: Vec<Lane>,
-    pub(super) axes: Vec<Axis>,
-    pub(super) tick_us: f64,
+    pub lanes: Vec<Lane>,
+    pub axes: Vec<Axis>,
+    pub tick_us: f64,
     /// CPUs that have no lane for want of room.
-    pub(super) left_out: usize,
+    pub left_out: usize,
 }
 
 /// The way in which a CPU is called.
@@ -133,11 +133,11 @@ pub fn cpu_name(names: &Names, cpu: u16) -> String {
 /// The extent of a picture.
 pub struct Extent<'a> {
     /// The metrics whose windows get an axis.
-    pub(super) metrics: &'a [Metric],
+    pub metrics: &'a [Metric],
     /// True if the whole iteration is an axis as well.
-    pub(super) whole: bool,
+    pub whole: bool,
     /// At most this number of CPUs.
-    pub(super) most_cpus: usize,
+    pub most_cpus: usize,
 }
 
 impl Picture {

@@ -9,10 +9,10 @@ use recording::Series;
 /// A case of a release with its series, if that has events.
 pub struct Section<'a> {
     /// The anchor of its heading, by which the page's script knows it.
-    pub(crate) id: String,
-    pub(super) group: Group<'a>,
-    pub(crate) series: Option<Series>,
-    pub(super) chosen: Option<Chosen>,
+    pub id: String,
+    pub group: Group<'a>,
+    pub series: Option<Series>,
+    pub chosen: Option<Chosen>,
 }
 
 impl Section<'_> {
