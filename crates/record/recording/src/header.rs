@@ -233,6 +233,11 @@ impl Header {
         }
     }
 
+    /// The platform's name.
+    pub fn platform_name(&self) -> Option<&str> {
+        Some(self.platform.as_ref()?.name.as_str())
+    }
+
     /// A condition of `release`, or of `release/case/mode`, by its key; `None` where it is not
     /// known, as in recordings that are older than conditions: it is then equal to none.
     pub fn condition(&self, of: &str, key: &str) -> Option<String> {

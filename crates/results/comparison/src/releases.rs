@@ -110,10 +110,7 @@ pub fn side(place: usize, input: &Input<'_>, chosen: &ComparedReleases, rows: &S
         variants: names,
         world: header.world.clone(),
         repeatable: header.is_repeatable(),
-        platform: header
-            .platform
-            .as_ref()
-            .map(|platform| platform.name.clone()),
+        platform: header.platform_name().map(str::to_owned),
         machine: header.run.machine.clone(),
         seed: header.seed,
     }

@@ -143,7 +143,7 @@ fn sessions(
     if names[0] == names[1] || all(costs[0]).eq(all(costs[1])) {
         return None;
     }
-    let platforms = both.map(|header| header.platform.as_ref().map_or("", |it| it.name.as_str()));
+    let platforms = both.map(|header| header.platform_name().unwrap_or_default());
     let known = known.filter(|of| platforms == [of.platform.as_str(); 2]);
     let figure = |at: usize, key: &str| {
         let figures = both[at].platform.as_ref()?.figures.get(variants[at])?;

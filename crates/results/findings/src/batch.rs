@@ -55,29 +55,21 @@ const KINDS: [&str; 4] = ["indices", "lanes", "header lines", "data lines"];
 /// Reads the study.
 pub fn read<'r>(run: &Run<'r>) -> Batch<'r> {
     let recording = run.recording;
-    let mut sizes = Vec::new();
-    for series in recording.all_series() {
+    let size = |series| {
         let (variant, ..) = recording.series_texts(series);
-        let size = recording
-            .header
-            .coordinates
-            .get(variant)
-            .and_then(|at| at.get("frame_size")?.as_integer());
-        if let Some(size) = size
-            && sizes.iter().all(|(known, _)| *known != size as u64)
-        {
-            sizes.push((size as u64, variant.to_owned()));
-        }
-    }
+        let at = recording.header.coordinates.get(variant)?;
+        Some((at.get("frame_size")?.as_integer()? as u64, variant))
+    };
+    let sizes = recording.all_series().filter_map(size);
     let reference = run.published.footprint.as_ref();
-    let row = |(size, variant): &(u64, String)| {
+    let row = |(size, variant): (u64, &str)| {
         let own = only(recording, variant);
         let published =
-            reference.and_then(|of| of.figures.iter().find(|row| row.frame_size == *size));
+            reference.and_then(|of| of.figures.iter().find(|row| row.frame_size == size));
         let repetitions =
             LOOPS.map(|cell| values(&own, "prefetch", metrics::CLOCKS_PER_PACKET, cell));
         Row {
-            frame_size: *size,
+            frame_size: size,
             outlier: repetitions.iter().any(|values| scatters(values)),
             clocks_per_packet: repetitions
                 .each_ref()
@@ -89,7 +81,7 @@ pub fn read<'r>(run: &Run<'r>) -> Batch<'r> {
             bytes: KINDS.map(|kind| sum(&own, "footprint", metrics::FOOTPRINT, kind) as u64),
         }
     };
-    let rows = sizes.iter().map(row).collect_vec();
+    let rows = sizes.unique_by(|(size, _)| *size).map(row).collect_vec();
     let apart = |row: &Row| row.repetitions.each_ref().map(|values| apart(values));
     let best = best(&rows).into_iter().flat_map(|best| best.items);
     let steadiness = Steadiness::new(rows.iter().flat_map(apart), best.flat_map(apart));

@@ -2,6 +2,7 @@
 
 use crate::compared::ComparedCell;
 use attribution::Cause;
+use itertools::Itertools;
 use recording::grouped;
 use recording::metrics::{self, CACHE_FLUSH, Metric};
 
@@ -51,16 +52,8 @@ pub fn metrics_of(group: &Group<'_>) -> Vec<Metric> {
 
 /// CPUs of a group in their order, once each.
 pub fn cpus<'a>(group: &Group<'a>) -> Vec<&'a ComparedCell> {
-    let mut cpus: Vec<&ComparedCell> = Vec::new();
-    for cell in &group.cells {
-        if cpus
-            .iter()
-            .all(|other| other.recorded.cpu != cell.recorded.cpu)
-        {
-            cpus.push(cell);
-        }
-    }
-    cpus
+    let cells = group.cells.iter().copied();
+    cells.unique_by(|cell| cell.recorded.cpu).collect()
 }
 
 /// The cell of a CPU and a metric.

@@ -4,7 +4,7 @@ use crate::Findings;
 use itertools::Itertools;
 use recording::facts::{CountedState, DomainSleep, FactsError, IdleCounts, KernelTrace, WakeUps};
 use recording::idle::{IdleCount, IdleSum, idle_counts, percent_of};
-use recording::{Recording, distinct, metrics};
+use recording::{Recording, distinct, grouped, metrics};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -219,26 +219,17 @@ fn grouped_states<'r>(
     seconds: Option<f64>,
     by_cpu: bool,
 ) -> Vec<State<'r>> {
-    type Group<'r> = (Option<u16>, Option<u16>, Vec<(&'r str, IdleSum)>);
-    let mut groups: Vec<Group<'r>> = Vec::new();
-    for count in counts {
+    let mut groups = grouped(counts.iter().map(|count| {
         let key = (count.cluster, count.cpu.filter(|_| by_cpu));
-        let at = groups
-            .iter()
-            .position(|(cluster, cpu, _)| (*cluster, *cpu) == key)
-            .unwrap_or_else(|| {
-                groups.push((key.0, key.1, Vec::new()));
-                groups.len() - 1
-            });
-        let states = &mut groups[at].2;
-        match states.iter_mut().find(|(state, _)| *state == count.state) {
-            Some((_, sum)) => *sum = sum.plus(count.sum),
-            None => states.push((count.state, count.sum)),
-        }
-    }
-    groups.sort_by_key(|(cluster, cpu, _)| (*cluster, *cpu));
+        (key, (count.state, count.sum))
+    }));
+    groups.sort_by_key(|(key, _)| *key);
     let mut all = Vec::new();
-    for (cluster, cpu, mut states) in groups {
+    for ((cluster, cpu), states) in groups {
+        let mut states = grouped(states)
+            .into_iter()
+            .map(|(state, sums)| (state, IdleSum::over(sums.into_iter())))
+            .collect_vec();
         let fact = |state: &str| {
             let mut known = known.iter();
             known.find(|known| known.name == state && known.cluster == cluster)

@@ -1,12 +1,12 @@
 //! `idle-clock`: what reading a clock and dividing cost the idle loop.
 
 use crate::Run;
-use crate::rows::subject;
+use crate::rows::{measures_of, subject};
 use crate::spread::Steadiness;
 use published::ClockReference;
 use recording::facts::{self, FactsError};
 use recording::metrics::{self, Metric};
-use recording::{Recording, Series};
+use recording::{Measure, Recording, Series, grouped};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -144,34 +144,24 @@ pub const BIAS: f64 = 1.0 - 1000.0 / 1024.0;
 
 fn times<'r>(
     recording: &'r Recording,
-    case: &str,
+    case: &'r str,
     metric: Metric,
 ) -> Vec<(&'r str, &'r str, Statistics)> {
-    let mut all: Vec<(Series, &str, &str, Statistics)> = Vec::new();
-    for measure in recording
-        .measures()
-        .iter()
-        .filter(|measure| recording.text(measure.metric) == metric.name)
-    {
-        let (name, of, mode) = recording.series_texts(measure.series);
-        let statistic = subject(recording, measure);
-        if of != case || Statistics::default().at(statistic).is_none() {
-            continue;
+    let measures = measures_of(recording, case, metric)
+        .map(|measure| (subject(recording, measure), measure))
+        .filter(|(statistic, _)| Statistics::default().at(statistic).is_some());
+    let by_series = grouped(measures.map(|it| (it.1.series, it)));
+    let of_series = |(series, measures): (Series, Vec<(&str, &Measure)>)| {
+        let (name, _, mode) = recording.series_texts(series);
+        let mut times = Statistics::default();
+        for (statistic, measure) in measures {
+            if let Some(value) = times.at(statistic) {
+                *value = Some(measure.value);
+            }
         }
-        let at = all
-            .iter()
-            .position(|(series, ..)| *series == measure.series)
-            .unwrap_or_else(|| {
-                all.push((measure.series, name, mode, Statistics::default()));
-                all.len() - 1
-            });
-        if let Some(value) = all[at].3.at(statistic) {
-            *value = Some(measure.value);
-        }
-    }
-    all.into_iter()
-        .map(|(_, name, mode, times)| (name, mode, times))
-        .collect()
+        (name, mode, times)
+    };
+    by_series.into_iter().map(of_series).collect()
 }
 
 fn changes(recording: &Recording) -> Vec<Change<'_>> {

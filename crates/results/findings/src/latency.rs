@@ -5,6 +5,7 @@ use crate::Findings;
 use crate::accuracy::Accuracy;
 use crate::compared::{ComparedCell, Mode, Spread};
 use attribution::Cause;
+use itertools::Itertools;
 use recording::TimerOwners;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -205,21 +206,14 @@ impl<'f> CaseFacts<'f> {
 
 /// Reads the latencies.
 pub fn read<'f>(findings: &'f Findings<'f>) -> Latency<'f> {
-    let mut cells: Vec<&ComparedCell> = findings.compared().iter().collect();
-    let case = |cell: &ComparedCell| {
-        (
-            cell.recorded.variant.clone(),
-            cell.recorded.case.clone(),
-            cell.recorded.mode.clone(),
-        )
-    };
-    let mut seen = std::collections::BTreeSet::new();
-    cells.retain(|cell| seen.insert(case(cell)));
+    let cells = findings.compared().iter().unique_by(|cell| {
+        let of = &cell.recorded;
+        (&of.variant, &of.case, &of.mode)
+    });
     Latency {
         experiment: "psci-latency",
         recording: &findings.folder,
         cases: cells
-            .into_iter()
             .filter_map(|cell| CaseFacts::new(findings, cell))
             .collect(),
         cells: findings.compared().iter().map(CellFacts::new).collect(),

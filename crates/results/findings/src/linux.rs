@@ -1,8 +1,9 @@
 //! `linux-boot`: what the kernel saw.
 
 use crate::Run;
+use crate::rows::named;
 use recording::metrics::{IDLE_ENTERED, IDLE_REJECTED, IDLE_TIME};
-use recording::{Recording, metrics};
+use recording::{Recording, distinct, metrics};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -67,32 +68,18 @@ pub fn read<'r>(run: &Run<'r>) -> Boot<'r> {
 }
 
 fn states(recording: &Recording) -> Vec<State<'_>> {
-    let mut names = Vec::new();
-    for measure in recording
-        .measures()
-        .iter()
-        .filter(|measure| recording.text(measure.metric) == IDLE_ENTERED.name)
-    {
-        if let Some(state) = measure.subject.map(|subject| recording.text(subject))
-            && !names.contains(&state)
-        {
-            names.push(state);
-        }
-    }
-    let values = |metric: &str, state: &str| -> Vec<f64> {
-        recording
-            .measures()
-            .iter()
-            .filter(|measure| {
-                recording.text(measure.metric) == metric
-                    && measure
-                        .subject
-                        .is_some_and(|subject| recording.text(subject) == state)
-            })
-            .map(|measure| measure.value)
+    let rows = named(recording);
+    let of_metric = |metric: &'static str| {
+        rows.iter()
+            .filter(move |row| row.metric == metric && !row.subject.is_empty())
+    };
+    let values = |metric, state: &str| -> Vec<f64> {
+        of_metric(metric)
+            .filter(|row| row.subject == state)
+            .map(|row| row.value)
             .collect()
     };
-    names
+    distinct(of_metric(IDLE_ENTERED.name).map(|row| row.subject))
         .into_iter()
         .map(|name| State {
             name,

@@ -132,29 +132,21 @@ fn calls<'r>(
             })
             .collect()
     };
-    let mut calls: Vec<Call<'_>> = Vec::new();
-    for call in recording
-        .measures()
-        .iter()
-        .filter_map(|measure| Some(recording.text(measure.subject?)))
-    {
-        if calls.iter().any(|known| known.call == call) {
-            continue;
-        }
-        let counts: Option<BTreeMap<_, _>> = builds
+    let measures = recording.measures().iter();
+    let named = measures.filter_map(|measure| Some(recording.text(measure.subject?)));
+    let call = |call: &'r str| {
+        let counts = builds
             .iter()
-            .map(|build| Some((*build, value(build, call)?)))
-            .collect();
-        let uncertainty = by_clock.get(call).copied().unwrap_or(0);
-        calls.extend(counts.map(|counts| Call {
+            .map(|build| Some((*build, value(build, call)?)));
+        Some(Call {
             call,
             others: others(call),
-            uncertainty,
-            counts,
+            uncertainty: by_clock.get(call).copied().unwrap_or(0),
+            counts: counts.collect::<Option<_>>()?,
             builds: builds.clone(),
-        }));
-    }
-    calls
+        })
+    };
+    distinct(named).into_iter().filter_map(call).collect()
 }
 
 /// The builds that are published.

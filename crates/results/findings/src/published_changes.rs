@@ -73,7 +73,7 @@ pub fn published_changes(
     }
     for cell in &after {
         let percent = |from: &Cell| (cell.value_us - from.value_us) / from.value_us * 100.0;
-        let labelled = same(&before, cell);
+        let labelled = of_core(&before, cell, cell.core);
         let in_role = role(&after, cell).and_then(|place| at_role(&before, cell, place));
         let (by_label, by_role) = (labelled.map(percent), in_role.map(percent));
         match cell.printed_change_percent {
@@ -116,11 +116,11 @@ fn same_table(a: &Cell, b: &Cell) -> bool {
     (&a.case, &a.mode, a.cluster) == (&b.case, &b.mode, b.cluster)
 }
 
-fn same<'c>(cells: &[&'c Cell], like: &Cell) -> Option<&'c Cell> {
+fn of_core<'c>(cells: &[&'c Cell], like: &Cell, core: u16) -> Option<&'c Cell> {
     cells
         .iter()
         .copied()
-        .find(|cell| same_table(cell, like) && cell.core == like.core && cell.metric == like.metric)
+        .find(|cell| same_table(cell, like) && cell.core == core && cell.metric == like.metric)
 }
 
 /// Cores of the cell's cluster by powerdown, shortest first.
@@ -143,11 +143,7 @@ fn role(cells: &[&Cell], cell: &Cell) -> Option<usize> {
 }
 
 fn at_role<'c>(cells: &[&'c Cell], like: &Cell, place: usize) -> Option<&'c Cell> {
-    let core = *order(cells, like).get(place)?;
-    cells
-        .iter()
-        .copied()
-        .find(|cell| same_table(cell, like) && cell.core == core && cell.metric == like.metric)
+    of_core(cells, like, *order(cells, like).get(place)?)
 }
 
 #[cfg(test)]

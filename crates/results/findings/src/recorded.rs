@@ -81,8 +81,8 @@ impl MeasureRow {
 impl<'a> Findings<'a> {
     /// Reads everything from a recording, with the published figures of its platform beside it.
     pub fn read(recording: &'a Recording, folder: &str, published: &'a Published) -> Self {
-        let platform = recording.header.platform.as_ref();
-        let reference = platform.and_then(|platform| published.psci_of(&platform.name));
+        let platform = recording.header.platform_name();
+        let reference = platform.and_then(|platform| published.psci_of(platform));
         Self::new(recording, folder, reference).with_published(|row| {
             strides::published(recording, published, &row.case, &row.subject, &row.metric)
         })
@@ -195,8 +195,8 @@ impl<'a> Findings<'a> {
             "experiment",
             format!("{} in world {}", header.experiment, header.world),
         ));
-        if let Some(platform) = &header.platform {
-            facts.push(("platform", platform.name.clone()));
+        if let Some(platform) = header.platform_name() {
+            facts.push(("platform", platform.to_owned()));
         }
         let versions = header
             .versions

@@ -8,7 +8,7 @@ use evidence::{Leaders, Runs};
 use itertools::Itertools;
 use published::{Published, StrideCell, StrideReference};
 use recording::facts::{self, FactsError};
-use recording::{Recording, metrics, stats};
+use recording::{Recording, metrics, place_of, stats};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -39,12 +39,9 @@ fn is_modelled(recording: &Recording) -> bool {
 
 /// The published study that a recording is a prediction of.
 fn reference<'p>(recording: &Recording, published: &'p Published) -> Option<&'p StrideReference> {
-    let platform = recording
-        .header
-        .platform
-        .as_ref()
-        .filter(|_| is_modelled(recording) && is_as_published(recording))?;
-    published.strides_of(&platform.name)
+    let platform = recording.header.platform_name();
+    let is_comparable = is_modelled(recording) && is_as_published(recording);
+    published.strides_of(platform.filter(|_| is_comparable)?)
 }
 
 /// Loop and strides of a subject, from the recording's axes.
@@ -277,6 +274,27 @@ pub struct Score {
     pub rms_percent: f64,
 }
 
+impl Score {
+    /// The score of a prediction of a loop's published figures; `None` where it has none.
+    fn new(
+        cells: &[Cells],
+        loop_name: &'static str,
+        predictor: &'static str,
+        fitted: bool,
+        predict: impl Fn(&Cells) -> Option<f64>,
+        published: impl Fn(&Cells) -> Option<f64>,
+    ) -> Option<Self> {
+        let errors = of_loop(cells, loop_name)
+            .filter_map(|cell| Some((predict(cell)? / published(cell)? - 1.0) * 100.0));
+        Some(Self {
+            loop_name,
+            predictor,
+            fitted,
+            rms_percent: stats::rms(&errors.collect_vec())?,
+        })
+    }
+}
+
 /// The model's best cell of a table, and what the hardware did there.
 #[derive(Serialize, JsonSchema)]
 pub struct BestStrides {
@@ -347,10 +365,7 @@ pub fn read<'r>(run: &Run<'r>) -> Result<Strides<'r>, FactsError> {
         let rest = Rest::new(&mut cells, tick_ns(recording));
         return Ok(Strides::Predicted(PredictedStudy {
             world: &header.world,
-            platform: header
-                .platform
-                .as_ref()
-                .map_or("", |platform| &platform.name),
+            platform: header.platform_name().unwrap_or_default(),
             ticks: Ticks::new(recording),
             scores,
             cores: cores(recording, rest.as_ref()),
@@ -419,17 +434,12 @@ fn cells(run: &Run<'_>, facts: &facts::Study) -> Vec<Cells> {
             let Some(cell) = cells.iter_mut().find(|cell| cell.subject == name) else {
                 continue;
             };
-            let place = match cell.stalls.iter().position(|stall| stall.access == access) {
-                Some(place) => place,
-                None => {
-                    cell.stalls.push(Stall {
-                        access: access.to_owned(),
-                        waited: 0.0,
-                        blocked: 0.0,
-                    });
-                    cell.stalls.len() - 1
-                }
-            };
+            let of_access = |stall: &Stall| stall.access == access;
+            let place = place_of(&mut cell.stalls, of_access, || Stall {
+                access: access.to_owned(),
+                waited: 0.0,
+                blocked: 0.0,
+            });
             let stall = &mut cell.stalls[place];
             *(if is_wait {
                 &mut stall.waited
@@ -443,6 +453,9 @@ fn cells(run: &Run<'_>, facts: &facts::Study) -> Vec<Cells> {
 
 /// Names of the loops, in the order of the tables.
 pub const LOOPS: [&str; 4] = ["single", "dual", "quad", "single-split"];
+
+/// The loops with a published table.
+const PUBLISHED: [&str; 3] = ["single", "dual", "single-split"];
 
 /// The cells of a loop.
 pub fn of_loop<'c>(cells: &'c [Cells], name: &'c str) -> impl Iterator<Item = &'c Cells> {
@@ -545,43 +558,27 @@ fn scores(cells: &[Cells]) -> Vec<Score> {
     let constant = published_of(cells, "single")
         .map(|(_, published)| published)
         .fold(f64::INFINITY, f64::min);
-    for loop_name in ["single", "dual", "single-split"] {
-        let errors = |predict: &dyn Fn(&Cells) -> Option<f64>| {
-            let errors = published_of(cells, loop_name)
-                .filter_map(|(cell, published)| Some((predict(cell)? / published - 1.0) * 100.0))
-                .collect_vec();
-            stats::rms(&errors)
-        };
-        let mut add = |predictor, fitted, rms_percent: Option<f64>| {
-            scores.extend(rms_percent.map(|rms_percent| Score {
-                loop_name,
-                predictor,
-                fitted,
-                rms_percent,
-            }));
+    for loop_name in PUBLISHED {
+        let mut add = |predictor, fitted, predict: &dyn Fn(&Cells) -> Option<f64>| {
+            let published = |cell: &Cells| cell.published_clocks_per_packet;
+            scores.extend(Score::new(
+                cells, loop_name, predictor, fitted, predict, published,
+            ));
         };
         let used = published_of(cells, loop_name).any(|(cell, _)| cell.used_in_fit);
-        add("model", used, errors(&|cell| Some(cell.clocks_per_packet)));
+        add("model", used, &|cell| Some(cell.clocks_per_packet));
         if loop_name == "dual" {
-            add(
-                "dual(k) = single(2k)",
-                false,
-                errors(&|cell| single(2 * cell.stride_first)),
-            );
+            add("dual(k) = single(2k)", false, &|cell| {
+                single(2 * cell.stride_first)
+            });
         }
         if loop_name == "single-split" {
-            add(
-                "single(min(S2, 10))",
-                false,
-                errors(&|cell| single(cell.stride_second.min(10))),
-            );
+            add("single(min(S2, 10))", false, &|cell| {
+                single(cell.stride_second.min(10))
+            });
         }
         if loop_name != "single" {
-            add(
-                "constant: best of single",
-                false,
-                errors(&|_| Some(constant)),
-            );
+            add("constant: best of single", false, &|_| Some(constant));
         }
     }
     scores
@@ -619,29 +616,16 @@ impl Rest {
             .filter_map(|cell| cell.published_mpps)
             .fold(0.0, f64::max);
         let mut scores = Vec::new();
-        for loop_name in ["single", "dual", "single-split"] {
-            let errors = |predict: &dyn Fn(&Cells) -> Option<f64>| {
-                stats::rms(
-                    &of_loop(cells, loop_name)
-                        .filter_map(|cell| {
-                            Some((predict(cell)? / cell.published_mpps? - 1.0) * 100.0)
-                        })
-                        .collect_vec(),
-                )
+        for loop_name in PUBLISHED {
+            let mut add = |predictor, fitted, predict: &dyn Fn(&Cells) -> Option<f64>| {
+                let published = |cell: &Cells| cell.published_mpps;
+                scores.extend(Score::new(
+                    cells, loop_name, predictor, fitted, predict, published,
+                ));
             };
-            let fitted = of_loop(cells, loop_name).any(|cell| cell.used_in_fit);
-            for (predictor, rms_percent) in [
-                ("model and the rest of the path", errors(&|cell| cell.mpps)),
-                ("constant: best of single", errors(&|_| Some(constant))),
-            ] {
-                let fitted = fitted && predictor.starts_with("model");
-                scores.extend(rms_percent.map(|rms_percent| Score {
-                    loop_name,
-                    predictor,
-                    fitted,
-                    rms_percent,
-                }));
-            }
+            let used = of_loop(cells, loop_name).any(|cell| cell.used_in_fit);
+            add("model and the rest of the path", used, &|cell| cell.mpps);
+            add("constant: best of single", false, &|_| Some(constant));
         }
         let [least, most] = [
             left.iter().copied().fold(f64::INFINITY, f64::min),
@@ -656,7 +640,7 @@ impl Rest {
 }
 
 fn best_strides(cells: &[Cells]) -> Vec<BestStrides> {
-    ["single", "dual", "single-split"]
+    PUBLISHED
         .into_iter()
         .filter_map(|loop_name| {
             let least = |value: &dyn Fn(&Cells, f64) -> f64| {

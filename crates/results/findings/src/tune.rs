@@ -6,7 +6,7 @@ use crate::spread::{Steadiness, apart};
 use crate::ticks::Ticks;
 use itertools::Itertools;
 use recording::facts::{self, FactsError};
-use recording::{Recording, distinct, metrics, stats};
+use recording::{Recording, distinct, grouped, metrics, stats};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -192,21 +192,11 @@ pub fn read<'r>(run: &Run<'r>) -> Result<Tune<'r>, FactsError> {
 }
 
 fn cells(recording: &Recording, facts: &facts::TunedLoop) -> Vec<TunedCell> {
-    let mut found: Vec<(&str, &str, Vec<f64>)> = Vec::new();
-    for row in named(recording)
+    let rows = named(recording)
         .into_iter()
-        .filter(|row| row.metric == metrics::CLOCKS_PER_PACKET.name)
-    {
-        let key = (row.variant, row.subject);
-        match found
-            .iter_mut()
-            .rfind(|(set, subject, _)| (*set, *subject) == key)
-        {
-            Some((.., rounds)) => rounds.push(row.value),
-            None => found.push((row.variant, row.subject, vec![row.value])),
-        }
-    }
-    let cell = |(set, subject, measured): (&str, &str, Vec<f64>)| {
+        .filter(|row| row.metric == metrics::CLOCKS_PER_PACKET.name);
+    let found = grouped(rows.map(|row| ((row.variant, row.subject), row.value)));
+    let cell = |((set, subject), measured): ((&str, &str), Vec<f64>)| {
         let place = recording.header.coordinates.get(subject)?;
         let number = |key: &str| place.get(key)?.as_integer();
         let knobs = facts

@@ -4,7 +4,7 @@ use crate::Run;
 use crate::rows::{Row, named, tick_ns};
 use itertools::Itertools;
 use published::NodeFigure;
-use recording::{Recording, metrics, stats};
+use recording::{Recording, distinct, metrics, stats};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -160,24 +160,14 @@ pub fn read<'r>(run: &Run<'r>) -> WorkingSet<'r> {
     let recording = run.recording;
     let rows = named(recording);
     let ways = |prefix: &str| -> Vec<Way<'r>> {
-        let mut variants = rows
-            .iter()
-            .filter(|row| row.case == PATH)
-            .map(|row| row.variant)
-            .collect_vec();
-        variants.dedup();
-        variants
+        variants(&rows, PATH)
             .into_iter()
             .filter(|variant| variant.starts_with(prefix))
             .filter_map(|of| way(recording, &rows, of))
             .collect()
     };
     let cache = |level| bytes(&rows, CACHES, level);
-    let name = recording
-        .header
-        .platform
-        .as_ref()
-        .map_or("", |platform| &platform.name);
+    let name = recording.header.platform_name().unwrap_or_default();
     let reference = run
         .published
         .node_clocks
@@ -196,6 +186,11 @@ pub fn read<'r>(run: &Run<'r>) -> WorkingSet<'r> {
         predicted: reference.map_or_else(Vec::new, |of| predicted(recording, &rows, &of.figures)),
         source: reference.map_or("", |of| &of.source),
     }
+}
+
+fn variants<'r>(rows: &[Row<'r>], case: &str) -> Vec<&'r str> {
+    let of_case = rows.iter().filter(|row| row.case == case);
+    distinct(of_case.map(|row| row.variant))
 }
 
 fn bytes(rows: &[Row<'_>], variant: &str, subject: &str) -> u64 {
@@ -269,13 +264,7 @@ fn predicted<'r>(
             rms_percent,
         }
     };
-    let mut variants = rows
-        .iter()
-        .filter(|row| row.case == NODES)
-        .map(|row| row.variant)
-        .collect_vec();
-    variants.dedup();
-    variants
+    variants(rows, NODES)
         .into_iter()
         .map(of)
         .filter(|of| !of.times.is_empty())

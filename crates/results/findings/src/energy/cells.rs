@@ -127,12 +127,11 @@ impl<'r> Cells<'r> {
         benchmarks: &[facts::Benchmark],
     ) -> Self {
         let header = &run.recording.header;
-        let platform = header.platform.as_ref();
         let published = run
             .published
             .energy
             .as_ref()
-            .filter(|of| platform.is_some_and(|platform| platform.name == of.platform));
+            .filter(|of| header.platform_name() == Some(&of.platform));
         let mode = if header.iterations > 0 {
             "draws"
         } else {

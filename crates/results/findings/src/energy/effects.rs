@@ -183,10 +183,7 @@ pub fn shares<'r>(measured: &EnergyMeasures<'r>, cells: &Cells<'r>) -> Vec<Share
         .references
         .iter()
         .flat_map(|reference| {
-            [REFERENCE]
-                .into_iter()
-                .chain(CONFIGURATIONS)
-                .map(move |configuration| (reference.benchmark, configuration))
+            configurations().map(move |configuration| (reference.benchmark, configuration))
         })
         .filter_map(|(benchmark, configuration)| of(benchmark, configuration))
         .collect()
@@ -207,13 +204,6 @@ pub struct Claim<'r> {
 
 /// The claims about each benchmark.
 pub fn claims<'r>(measured: &EnergyMeasures<'r>, cells: &Cells<'r>) -> Vec<Claim<'r>> {
-    let share = |count: usize, of: usize| {
-        if of == 0 {
-            0.0
-        } else {
-            count as f64 / of as f64
-        }
-    };
     let of = |of: &Reference<'r>| {
         let [reference, offload, idle, both] = [
             REFERENCE,
@@ -230,28 +220,18 @@ pub fn claims<'r>(measured: &EnergyMeasures<'r>, cells: &Cells<'r>) -> Vec<Claim
             .map(|values| values.len())
             .min()
             .unwrap_or(0);
-        let draws = || 0..count;
+        let share = |holds: &dyn Fn(usize) -> bool| {
+            (0..count).filter(|&draw| holds(draw)).count() as f64 / count.max(1) as f64
+        };
         Claim {
             benchmark: of.benchmark,
-            enforced_idle_saves_more_than_offload: share(
-                draws().filter(|&draw| idle[draw] < offload[draw]).count(),
-                count,
-            ),
-            both_save_at_most_1_point_more_than_the_better: share(
-                draws()
-                    .filter(|draw| {
-                        100.0 * (offload[*draw].min(idle[*draw]) - both[*draw]) / reference[*draw]
-                            <= 1.0
-                    })
-                    .count(),
-                count,
-            ),
-            offload_is_faster_than_enforced_idle: share(
-                draws()
-                    .filter(|&draw| offload_time[draw] < idle_time[draw])
-                    .count(),
-                count,
-            ),
+            enforced_idle_saves_more_than_offload: share(&|draw| idle[draw] < offload[draw]),
+            both_save_at_most_1_point_more_than_the_better: share(&|draw| {
+                100.0 * (offload[draw].min(idle[draw]) - both[draw]) / reference[draw] <= 1.0
+            }),
+            offload_is_faster_than_enforced_idle: share(&|draw| {
+                offload_time[draw] < idle_time[draw]
+            }),
         }
     };
     cells.references.iter().map(of).collect()

@@ -245,12 +245,14 @@ impl<'r> PolicyMeasures<'r> {
         self.percentiles(policy, CASE, metric, subject, "")
     }
 
+    fn sum(&self, policy: &str, metric: Metric, subject: &str) -> f64 {
+        let values = self.values(policy, metric, subject).into_iter();
+        values.fold(0.0, |sum, value| sum + value)
+    }
+
     fn mean(&self, policy: &str, metric: Metric, subject: &str) -> f64 {
         // A seed without such an energy counts as 0.
-        self.values(policy, metric, subject)
-            .iter()
-            .fold(0.0, |sum, value| sum + value)
-            / f64::from(self.seeds.max(1))
+        self.sum(policy, metric, subject) / f64::from(self.seeds.max(1))
     }
 
     /// A percentile over the periods of all seeds, or of each.
@@ -298,29 +300,14 @@ impl<'r> PolicyMeasures<'r> {
 
     fn task(&self, policy: &str, task: &str) -> Task<'r> {
         let pooled = |metric: Metric| {
-            Some(
-                PERCENTS
-                    .into_iter()
-                    .filter_map(|percent| {
-                        let value = self
-                            .percentiles(policy, POOLED, metric, task, percent)
-                            .first()
-                            .copied()?;
-                        Some((percent, value))
-                    })
-                    .collect::<BTreeMap<_, _>>(),
-            )
-            .filter(|map| !map.is_empty())
+            let values = PERCENTS.into_iter().filter_map(|percent| {
+                let values = self.percentiles(policy, POOLED, metric, task, percent);
+                Some((percent, *values.first()?))
+            });
+            Some(values.collect::<BTreeMap<_, _>>()).filter(|map| !map.is_empty())
         };
-        let sum = |metric: Metric| {
-            self.values(policy, metric, task)
-                .iter()
-                .fold(0.0, |sum, value| sum + value)
-        };
-        let seconds = self
-            .values(policy, metrics::RUN_TIME, "")
-            .iter()
-            .fold(0.0, |sum, value| sum + value);
+        let sum = |metric: Metric| self.sum(policy, metric, task);
+        let seconds = self.sum(policy, metrics::RUN_TIME, "");
         let per_s = |metric: Metric| {
             if seconds > 0.0 {
                 sum(metric) / seconds
@@ -381,11 +368,7 @@ pub fn read<'r>(run: &Run<'r>) -> Result<Placement<'r>, FactsError> {
     left_undone(&mut policies);
     Ok(Placement {
         workload: facts.workload.clone(),
-        platform: recording
-            .header
-            .platform
-            .as_ref()
-            .map(|platform| platform.name.as_str()),
+        platform: recording.header.platform_name(),
         frequency: facts.frequency.clone(),
         rcu: facts.rcu.clone(),
         seeds: recording.header.iterations,

@@ -22,11 +22,7 @@ pub fn page(
     detail: Detail,
 ) -> String {
     let header = &findings.recording.header;
-    let platform = header
-        .platform
-        .as_ref()
-        .map(|platform| platform.name.as_str());
-    let title = match platform {
+    let title = match header.platform_name() {
         Some(platform) => format!("{} on {platform}", header.experiment),
         None => header.experiment.clone(),
     };
@@ -225,8 +221,8 @@ fn leaves_out(
 fn source_text(findings: &Findings<'_>) -> Text {
     let header = &findings.recording.header;
     let mut line = format!("Source: recording {}", findings.folder);
-    if let Some(platform) = &header.platform {
-        line.push_str(&format!(", platform {}", platform.name));
+    if let Some(platform) = header.platform_name() {
+        line.push_str(&format!(", platform {platform}"));
     }
     if header.iterations > 0 {
         line.push_str(&format!(", {}", findings::repeats(header)));
