@@ -8,7 +8,7 @@ use crate::report_command::TellingOptions;
 use clap::{Args, Subcommand};
 use console::Console;
 use import::cpuidle::{Dump, read_live};
-use miette::{IntoDiagnostic, Result, WrapErr, miette};
+use miette::{IntoDiagnostic, Result, WrapErr, bail, miette};
 use recording::Header;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -57,10 +57,10 @@ pub fn run(console: &Console, data: &Data, what: &Capture) -> Result<()> {
     )?;
     let how = options.told.telling()?;
     let [program, arguments @ ..] = options.command.as_slice() else {
-        return Err(miette!(
+        bail!(
             help = "stopwatt capture cpuidle -- sleep 10",
             "no command is named"
-        ));
+        );
     };
     let before = dump(&options.sysfs)?;
     let start = Instant::now();
@@ -75,10 +75,10 @@ pub fn run(console: &Console, data: &Data, what: &Capture) -> Result<()> {
     if before.counts_as(&after) {
         let help = "a CPU counts a stay when it wakes up: measure for longer, or look at \
                     cpu*/cpuidle/state*/disable and the kernel's command line (idle=poll, cpuidle.off=1)";
-        return Err(miette!(
+        bail!(
             help = help,
             "no CPU came out of an idle state in {seconds:.3} s; nothing was recorded"
-        ));
+        );
     }
     let mut header = Header::new("cpuidle", "host", "us");
     header.run = provenance::this_measurement();

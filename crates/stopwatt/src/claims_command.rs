@@ -5,7 +5,7 @@ use crate::data::Data;
 use crate::output::{self, Format};
 use console::Console;
 use itertools::Itertools;
-use miette::{IntoDiagnostic, Result, WrapErr, miette};
+use miette::{IntoDiagnostic, Result, WrapErr, bail};
 use published::claims::{Claim, Claims, Shown};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -48,10 +48,10 @@ pub fn run(console: &Console, data: &Data, options: &ClaimsOptions) -> Result<An
     let names = Claims::names(&files)?;
     let chosen = match &options.document {
         Some(name) if !names.contains(name) => {
-            return Err(miette!(
+            bail!(
                 help = format!("name one of {}", names.join(", ")),
                 "there is no document `{name}`"
-            ));
+            );
         }
         Some(name) => vec![name.clone()],
         None => names,

@@ -255,11 +255,7 @@ pub fn run(console: &Console, data: &Data, options: &CompareOptions) -> Result<A
 
 /// The platform of the base.
 pub fn platform_of<'r>(inputs: &[Input<'r>]) -> Option<&'r str> {
-    let header = &inputs.first()?.findings.recording.header;
-    header
-        .platform
-        .as_ref()
-        .map(|platform| platform.name.as_str())
+    inputs.first()?.findings.recording.header.platform_name()
 }
 
 /// One release that was measured in two sessions of a platform, where the data have one.

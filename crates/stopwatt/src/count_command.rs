@@ -7,7 +7,7 @@ use clap::Args;
 use console::Console;
 use document::nearest;
 use itertools::Itertools;
-use miette::{IntoDiagnostic, Result, miette};
+use miette::{IntoDiagnostic, Result, bail, miette};
 use psci_experiments::passages::{self, CountedPassages};
 use published::Published;
 use qemu::Symbols;
@@ -94,7 +94,7 @@ pub fn run(console: &Console, options: &CountOptions) -> Result<Answer> {
         count::run(&arguments, &passage, || progress.check().is_err()).into_diagnostic()?
     };
     if progress.check().is_err() {
-        return Err(miette!("stopped; nothing was kept"));
+        bail!("stopped; nothing was kept");
     }
     let counts = &counted.counts;
     if counts.passages.is_empty() {

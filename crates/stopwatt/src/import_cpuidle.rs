@@ -7,7 +7,7 @@ use crate::report_command::{self, Telling, TellingOptions};
 use clap::Args;
 use console::Console;
 use import::cpuidle::{self, Between, Content, Counts, Dump, read_path};
-use miette::{Result, miette};
+use miette::{Result, bail};
 use published::Published;
 use recording::Header;
 use std::path::{Path, PathBuf};
@@ -68,10 +68,10 @@ fn seconds(text: &str) -> Result<f64, String> {
 /// written when a dump cannot be read, or the two do not belong together.
 pub fn run(console: &Console, data: &Data, options: &ImportCpuidleOptions) -> Result<()> {
     if options.after.as_deref() == Some(Path::new("-")) && options.before == Path::new("-") {
-        return Err(miette!(
+        bail!(
             help = "write one of the dumps into a file",
             "both dumps cannot come from standard input"
-        ));
+        );
     }
     let how = options.told.telling()?;
     if let Some(folder) = &options.output {
@@ -144,17 +144,17 @@ fn counted(
             (counts, between)
         }
         (Content::Table(_), Some(_)) => {
-            return Err(miette!(
+            bail!(
                 help = "give the table alone",
                 "{before} is a table of what was counted, and no dump"
-            ));
+            );
         }
         (Content::Dump(_), Some(Content::Table(_))) => {
             let after = options.after.as_deref().unwrap_or(Path::new("")).display();
-            return Err(miette!(
+            bail!(
                 help = "give two dumps, or a table alone",
                 "{after} is a table, and {before} a dump"
-            ));
+            );
         }
     })
 }

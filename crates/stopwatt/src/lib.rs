@@ -41,7 +41,7 @@ use clap::ArgMatches;
 use console::Console;
 use data::Data;
 use itertools::Itertools;
-use miette::{Result, miette};
+use miette::{Result, bail, miette};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -137,10 +137,10 @@ pub fn command(arguments: impl IntoIterator<Item = OsString>, console: &Console)
             )
         })?;
     if matches.subcommand_name() == Some("explore") {
-        return Err(miette!(
+        bail!(
             help = "run it in a shell",
             "`stopwatt explore` is a program of its own"
-        ));
+        );
     }
     run(&matches, console)
 }

@@ -6,7 +6,7 @@ use console::Console;
 use idle::{Change, Family, Kind, Release, Releases};
 use idle_experiments::no_governor;
 use itertools::Itertools;
-use miette::{Result, miette};
+use miette::{Result, bail, miette};
 use serde_json::json;
 use std::fmt::Write;
 
@@ -17,10 +17,10 @@ pub fn run(console: &Console, options: &ListOptions) -> Result<()> {
         match Kind::find(name) {
             Some(Kind::Dated(family, release)) => dated.push((family, release)),
             Some(_) => {
-                return Err(miette!(
+                bail!(
                     help = "name a release, as menu@6.12.117 or teo@6.6",
                     "`{name}` has no rules that changed with the kernel"
-                ));
+                );
             }
             None => return Err(miette!("{}", no_governor(name))),
         }

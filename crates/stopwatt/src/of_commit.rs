@@ -1,6 +1,6 @@
 //! A recording that lies in a commit of the repository at hand.
 
-use miette::{IntoDiagnostic, Result, WrapErr, miette};
+use miette::{IntoDiagnostic, Result, WrapErr, bail};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use tempfile::TempDir;
@@ -25,12 +25,12 @@ pub fn take_out(commit: &str, folder: &Path) -> Result<TempDir> {
         .wrap_err_with(|| format!("cannot start git, to read `{named}`"))?;
     if !output.status.success() {
         let said = String::from_utf8_lossy(&output.stderr);
-        return Err(miette!(
+        bail!(
             help = "name COMMIT:FOLDER, with the folder as the repository has it; `git fetch origin COMMIT` gets a \
                     commit that a shallow checkout lacks",
             "there is no folder `{named}`, and git has none: {}",
             said.trim()
-        ));
+        );
     }
     tar::Archive::new(&output.stdout[..])
         .unpack(to.path())

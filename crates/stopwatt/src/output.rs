@@ -77,30 +77,22 @@ pub fn check_file(path: &Path) -> Result<()> {
         .filter(|parent| !parent.as_os_str().is_empty())
         .unwrap_or(Path::new("."));
     if path.is_dir() {
-        return Err(miette::miette!(
-            help = "name a file in it",
-            "{} is a folder",
-            path.display()
-        ));
+        miette::bail!(help = "name a file in it", "{} is a folder", path.display());
     }
     // What is moved there would take the place of a device.
     if path.exists() && !path.is_file() {
         let help = "name a file; `stopwatt report` without --output prints on standard output";
-        return Err(miette::miette!(
-            help = help,
-            "{} is no regular file",
-            path.display()
-        ));
+        miette::bail!(help = help, "{} is no regular file", path.display());
     }
     if !parent.is_dir() {
-        return Err(miette::miette!(
+        miette::bail!(
             help = format!(
                 "make the folder {} first, or name another",
                 parent.display()
             ),
             "cannot write {}: its folder is not there",
             path.display()
-        ));
+        );
     }
     // Whether the folder may be written to is told by writing.
     let cannot = || format!("cannot write {}", path.display());
@@ -125,13 +117,15 @@ pub fn variant(text: &str) -> Result<String, String> {
     }
 }
 
+/// The ending of a file's name in small letters; empty where it has none.
+pub fn ending(path: &Path) -> String {
+    let ending = path.extension().and_then(|ending| ending.to_str());
+    ending.unwrap_or_default().to_lowercase()
+}
+
 /// The ending of a report's name, if it is one of those that a command writes.
 pub fn ending_of<'k>(path: &Path, known: &[&'k str]) -> Result<&'k str> {
-    let ending = path
-        .extension()
-        .and_then(|ending| ending.to_str())
-        .unwrap_or_default()
-        .to_lowercase();
+    let ending = ending(path);
     known
         .iter()
         .find(|known| **known == ending)
@@ -169,12 +163,12 @@ pub fn write_tables(console: &Console, folder: &Path, files: &[(String, String)]
         {
             let name = entry.into_diagnostic().wrap_err_with(cannot)?.file_name();
             if !files.iter().any(|(file, _)| name == file.as_str()) {
-                return Err(miette::miette!(
+                miette::bail!(
                     help = "name another folder, or remove it yourself",
                     "{} is there and holds {}",
                     folder.display(),
                     name.display()
-                ));
+                );
             }
         }
     }

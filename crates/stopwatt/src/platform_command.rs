@@ -3,7 +3,7 @@
 use crate::output;
 use clap::{Args, Subcommand};
 use console::Console;
-use miette::{Result, miette};
+use miette::{Result, bail};
 use platforms::Board;
 use std::path::PathBuf;
 
@@ -48,7 +48,7 @@ pub fn run(console: &Console, PlatformAction::From(options): &PlatformAction) ->
         output::ending_of(path, &["toml"])?;
         if path.is_file() && !options.replace {
             let help = "name another file with --output, or add --replace";
-            return Err(miette!(help = help, "{} is there already", path.display()));
+            bail!(help = help, "{} is there already", path.display());
         }
         output::check_file(path)?;
     }

@@ -4,7 +4,7 @@ use crate::of_commit;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use document::one_of;
 use itertools::Itertools;
-use miette::{IntoDiagnostic, Result, WrapErr, miette};
+use miette::{IntoDiagnostic, Result, WrapErr, bail, miette};
 use recording::{Header, Reader, Recording};
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -57,29 +57,24 @@ impl NamedRecording {
 
     /// Reads it; returns it with the whole name of the release that is meant.
     pub fn read(&self) -> Result<(Recording, Option<String>)> {
-        let of_commit = self
-            .commit
-            .as_ref()
-            .map(|commit| of_commit::take_out(commit, &self.folder))
-            .transpose()?;
-        self.read_from(
-            of_commit
-                .as_ref()
-                .map_or(&self.folder, |taken| taken.path()),
-        )
+        self.in_folder(|folder| self.read_from(folder))
+    }
+
+    /// Reads from the folder, or from a copy of it as a commit has it.
+    fn in_folder<T>(&self, read: impl FnOnce(&Path) -> Result<T>) -> Result<T> {
+        match &self.commit {
+            Some(commit) => read(of_commit::take_out(commit, &self.folder)?.path()),
+            None => read(&self.folder),
+        }
     }
 
     /// Reads it, or, where the folder is none but holds recordings, all of those in the order of
     /// their names.
     pub fn read_runs(&self) -> Result<Vec<(Recording, Option<String>)>> {
-        let of_commit = self
-            .commit
-            .as_ref()
-            .map(|commit| of_commit::take_out(commit, &self.folder))
-            .transpose()?;
-        let folder = of_commit
-            .as_ref()
-            .map_or(self.folder.as_path(), |taken| taken.path());
+        self.in_folder(|folder| self.runs_in(folder))
+    }
+
+    fn runs_in(&self, folder: &Path) -> Result<Vec<(Recording, Option<String>)>> {
         let is_recording = |folder: &Path| folder.join("recording.toml").exists();
         let inside = if is_recording(folder) || sweep::is_sweep(folder) {
             None
@@ -103,11 +98,11 @@ impl NamedRecording {
 
     fn read_from(&self, folder: &Path) -> Result<(Recording, Option<String>)> {
         if !folder.exists() {
-            return Err(miette!(
+            bail!(
                 help = nearest_recording(&self.folder),
                 "there is no recording `{}`",
                 self.given
-            ));
+            );
         }
         let recording = if sweep::is_sweep(folder) {
             sweep::read(folder)?

@@ -7,7 +7,7 @@ use crate::recordings::NamedRecording;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use console::{Console, Style};
-use miette::{Result, miette};
+use miette::{Result, bail, miette};
 use published::Published;
 use recording::Recording;
 use report::{Format, Report};
@@ -82,10 +82,10 @@ pub struct ReportOptions {
 /// missing.
 pub fn run(console: &Console, data: &Data, options: &ReportOptions) -> Result<Answer> {
     if options.previous.is_some() && options.format != Some(Form::TfACsv) {
-        return Err(miette!(
+        bail!(
             help = "stopwatt compare shows two recordings",
             "--previous goes with --format {TF_A_CSV}"
-        ));
+        );
     }
     let format = match (options.format, &options.output) {
         (Some(Form::TfACsv), to) => {
@@ -96,10 +96,10 @@ pub fn run(console: &Console, data: &Data, options: &ReportOptions) -> Result<An
         (None, Some(path)) => format_of(path)?,
     };
     if format == Format::Perfetto && options.output.is_none() && std::io::stdout().is_terminal() {
-        return Err(miette!(
+        bail!(
             help = "give --output FILE, or redirect the output",
             "a Perfetto trace is not for a terminal"
-        ));
+        );
     }
     if let Some(path) = &options.output {
         output::check_file(path)?;
@@ -132,25 +132,17 @@ fn sweep_report(
     format: Format,
     options: &ReportOptions,
 ) -> Result<Answer> {
-    let (style, all) = match options.output {
-        Some(_) => (Style::PLAIN, true),
-        None => (console.style, options.all),
-    };
-    let bytes = report::sweep_report(summary, &folder.display().to_string(), format, style, all)
-        .ok_or_else(|| {
+    let folder = folder.display().to_string();
+    let out = (options.output.as_deref(), options.all);
+    hand_out(console, format, out, |style, all| {
+        report::sweep_report(summary, &folder, format, style, all).ok_or_else(|| {
             let name = format.name();
             miette!(
                 help = "name one of its points: SWEEP@POINT, as `stopwatt compare` does",
                 "{name} is of one run, and this is a sweep"
             )
-        })?;
-    match &options.output {
-        Some(path) => output::write_file(console, path, &bytes)?,
-        None if format == Format::Text => {
-            output::print_text(console, &String::from_utf8_lossy(&bytes))?
-        }
-        None => console.print(&bytes)?,
-    }
+        })
+    })?;
     let (there, chunks) = summary.chunks;
     if there == chunks || options.partial {
         return Ok(Answer::Yes);
@@ -310,12 +302,7 @@ pub fn tell(
 
 /// The format that a file's name asks for.
 pub fn format_of(path: &Path) -> Result<Format> {
-    let ending = path
-        .extension()
-        .and_then(|ending| ending.to_str())
-        .unwrap_or_default()
-        .to_lowercase();
-    Format::of_extension(&ending).ok_or_else(|| {
+    Format::of_extension(&output::ending(path)).ok_or_else(|| {
         let endings = Format::ALL
             .map(|format| format!(".{}", format.extension()))
             .join(", ");
@@ -327,39 +314,51 @@ pub fn format_of(path: &Path) -> Result<Format> {
     })
 }
 
-/// Writes a report of a recording that lies in `folder`, to a file or to standard output; there the
-/// answers alone unless `all` is to be shown.
+/// Writes a report of a recording that lies in `folder`, to a file or to standard output.
 pub fn write(
     console: &Console,
     published: &Published,
     recording: &Recording,
     folder: &Path,
     format: Format,
-    (out, all): (Option<&Path>, bool),
+    out: (Option<&Path>, bool),
 ) -> Result<()> {
     if format == Format::Perfetto && recording.events().is_empty() {
-        return Err(miette!(
+        bail!(
             help = "its measures can be had with --format csv, json or html",
             "{} has no events, and a trace is made of nothing else",
             folder.display()
-        ));
+        );
     }
     if format == Format::Folded && report::folded_stacks(recording).is_empty() {
-        return Err(miette!(
+        bail!(
             help =
                 "count by function: `stopwatt run psci-calls --by-function`, or `stopwatt count`",
             "{} was not counted by function, and stacks are of nothing else",
             folder.display()
-        ));
+        );
     }
     let report = Report::new(recording, &folder.display().to_string(), published);
+    hand_out(console, format, out, |style, all| {
+        Ok(report.render(format, style, all))
+    })
+}
+
+/// Makes a report for a file or for standard output; there the answers alone unless `all` is to be
+/// shown.
+fn hand_out(
+    console: &Console,
+    format: Format,
+    (out, all): (Option<&Path>, bool),
+    report: impl FnOnce(Style, bool) -> Result<Vec<u8>>,
+) -> Result<()> {
     // A file is no terminal, and has room for everything.
     let (style, all) = if out.is_some() {
         (Style::PLAIN, true)
     } else {
         (console.style, all)
     };
-    let bytes = report.render(format, style, all);
+    let bytes = report(style, all)?;
     match out {
         Some(path) => output::write_file(console, path, &bytes),
         None if format == Format::Text => {

@@ -9,7 +9,7 @@ use console::{Cancellation, Console};
 use document::Document;
 use experiment::Progress;
 use itertools::Itertools;
-use miette::{Result, miette};
+use miette::{Result, bail, miette};
 use published::Published;
 use serde_json::json;
 use std::fmt::Write;
@@ -86,10 +86,7 @@ pub fn run(console: &Console, data: &Data, options: &SweepOptions) -> Result<Ans
                 .unwrap_or_else(|| default_folder(path)),
         ),
         (None, None) => {
-            return Err(miette!(
-                help = "stopwatt sweep --help has one",
-                "no plan is named"
-            ));
+            bail!(help = "stopwatt sweep --help has one", "no plan is named");
         }
     };
     plan.at_most(options.at_most)?;
@@ -264,12 +261,6 @@ fn as_text(dataset: &Dataset, share: &Share, outcome: &Outcome, missing: u64) ->
 
 /// The result of a run, for machines.
 pub fn as_json(dataset: &Dataset, outcome: &Outcome, missing: u64) -> serde_json::Value {
-    let named = |points: &[FailedPoint]| -> Vec<_> {
-        points
-            .iter()
-            .map(|named| json!({ "point": named.point, "why": named.why }))
-            .collect()
-    };
     let unwritten = outcome
         .unwritten
         .iter()
@@ -281,9 +272,9 @@ pub fn as_json(dataset: &Dataset, outcome: &Outcome, missing: u64) -> serde_json
         "chunks_there_before": outcome.there,
         "chunks_missing": missing,
         "failures": outcome.failures,
-        "failed": named(&outcome.failed),
+        "failed": outcome.failed,
         "complained": outcome.complained,
-        "complaints": named(&outcome.complaints),
+        "complaints": outcome.complaints,
         "unwritten": unwritten.collect_vec(),
         "cancelled": outcome.cancelled,
         "seconds": outcome.time.as_secs_f64(),

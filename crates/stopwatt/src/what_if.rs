@@ -9,7 +9,7 @@ use document::nearest;
 use experiment::sweep::{self, Settings as Combination, Vary};
 use experiment::{About, Conditions, Experiment, Memory, Progress, Request, Settings, World};
 use itertools::Itertools;
-use miette::{IntoDiagnostic, Result, miette};
+use miette::{IntoDiagnostic, Result, bail, miette};
 use rayon::prelude::*;
 use recording::{Recording, metrics};
 use report::{Findings, Style, WhatIf};
@@ -154,7 +154,7 @@ fn settings_of(
 ) -> Result<Settings> {
     let varied = combination
         .iter()
-        .map(|(key, value)| setting_of(about, key, value));
+        .map(|(key, value)| about.given(key, value));
     Ok(Settings::new(
         about,
         world(about, matches),
@@ -178,21 +178,21 @@ impl Variation {
             .cloned()
             .collect();
         if vary.is_empty() {
-            return Err(miette!(
+            bail!(
                 help = "give --vary KEY=VALUES, such as --vary iterations=1,10",
                 "there is nothing to vary"
-            ));
+            );
         }
         let mut base = given(about, matches);
         if let Some(vary) = vary.iter().find(|vary| {
             base.iter()
                 .any(|(name, value)| is_about(name, value, &vary.key))
         }) {
-            return Err(miette!(
+            bail!(
                 help = "leave one of them out",
                 "`{}` is set and varied",
                 vary.key
-            ));
+            );
         }
         for (setting, value) in about.sweep_defaults {
             let name = setting.name();
@@ -302,7 +302,7 @@ fn wanted_metric(matches: &ArgMatches) -> Result<Option<&str>> {
             || "see docs/recording.md".to_owned(),
             |near| format!("did you mean {near}?"),
         );
-        return Err(miette!(help = help, "nothing measures `{wanted}`"));
+        bail!(help = help, "nothing measures `{wanted}`");
     }
     Ok(wanted.map(String::as_str))
 }
@@ -314,15 +314,6 @@ fn is_about(name: &str, value: &str, key: &str) -> bool {
             && value
                 .split_once('=')
                 .is_some_and(|(known, _)| known.trim() == key))
-}
-
-/// A key with its value as a setting: the experiment's own, or a key of the platform.
-fn setting_of(about: &About, key: &str, value: &str) -> (String, String) {
-    let keys = about.keys();
-    match (about.setting(key), keys) {
-        (None, Some(keys)) => (keys.name().to_owned(), format!("{key}={value}")),
-        _ => (key.to_owned(), value.to_owned()),
-    }
 }
 
 /// The metric that is asked for, or what the recording's cases are about.
@@ -357,13 +348,13 @@ fn metric_of(recording: &Recording, wanted: Option<&str>) -> Result<String> {
         .any(|metric| metric.name == first)
         && directed.clone().next().is_some()
     {
-        return Err(miette!(
+        bail!(
             help = format!(
                 "give --metric, one of {}",
                 directed.map(|metric| metric.name).join(", ")
             ),
             "a run measures several things"
-        ));
+        );
     }
     Ok(first.to_owned())
 }
@@ -441,10 +432,7 @@ fn add(
         let message = format!(
             "a recording holds at most {MOST_SERIES} combinations of variant, case and mode"
         );
-        return Err(miette!(
-            help = "vary fewer values, or leave out -o",
-            "{message}"
-        ));
+        bail!(help = "vary fewer values, or leave out -o", "{message}");
     }
     let suffix: String = combination
         .iter()

@@ -154,7 +154,11 @@ impl Fitting {
                 "every point would write it anew; run a single point with `stopwatt run` for it",
             );
         }
-        match Settings::new(about, self.world, [self.setting(key, &it.value.text())]) {
+        match Settings::new(
+            about,
+            self.world,
+            [self.experiment.about().given(key, &it.value.text())],
+        ) {
             Ok(_) => Ok(()),
             Err(Error::Usage { message, help }) => {
                 // The command line's spelling of a setting is not the plan's.
@@ -162,16 +166,6 @@ impl Fitting {
                 wrong(&plain(message), &plain(help.unwrap_or_default()))
             }
             Err(other) => wrong(&other.to_string(), ""),
-        }
-    }
-
-    /// A key of a plan as a setting: the experiment's own, or a key of the platform.
-    fn setting(&self, key: &str, value: &str) -> (String, String) {
-        let about = self.experiment.about();
-        let keys = about.keys();
-        match (about.setting(key), keys) {
-            (None, Some(keys)) => (keys.name().to_owned(), format!("{key}={value}")),
-            _ => (key.to_owned(), value.to_owned()),
         }
     }
 
@@ -184,11 +178,11 @@ impl Fitting {
             .plan
             .settings
             .iter()
-            .map(|(key, it)| self.setting(key, &it.value.text()));
+            .map(|(key, it)| self.experiment.about().given(key, &it.value.text()));
         let varied = point
             .varied
             .iter()
-            .map(|(key, value)| self.setting(key, &value.text()));
+            .map(|(key, value)| self.experiment.about().given(key, &value.text()));
         Settings::new(self.experiment.about(), self.world, fixed.chain(varied))
     }
 

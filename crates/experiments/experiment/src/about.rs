@@ -58,6 +58,15 @@ impl About {
             .copied()
             .find(|setting| matches!(setting.kind(), Kind::Keys))
     }
+
+    /// A key with its value as a setting with its own: what is no setting is a key of the
+    /// platform's files, where the experiment takes some.
+    pub fn given(&self, key: &str, value: &str) -> (String, String) {
+        match (self.setting(key), self.keys()) {
+            (None, Some(keys)) => (keys.name().to_owned(), format!("{key}={value}")),
+            _ => (key.to_owned(), value.to_owned()),
+        }
+    }
 }
 
 /// The words of an experiment about a world that it runs in.

@@ -1,6 +1,6 @@
 //! A what-if: one table, and one chart of latency against cores.
 
-use crate::blocks::{Bar, Blocks, Curve, Drawing, Figure, Picture, Table, figure, whole};
+use crate::blocks::{Bar, Blocks, Curve, Drawing, Picture, Table, figure, whole};
 use crate::words::{case_title, sweeps as words};
 use crate::{Style, terminal};
 use findings::what_if::{WhatIf, WhatIfPoint};
@@ -149,10 +149,6 @@ fn chart(what_if: &WhatIf) -> Picture {
     } else {
         "largest"
     };
-    let value = |point: &WhatIfPoint| Figure {
-        value: point.longest,
-        published: None,
-    };
     if what_if
         .points
         .windows(2)
@@ -162,10 +158,7 @@ fn chart(what_if: &WhatIf) -> Picture {
             .points
             .iter()
             .take(MOST_BARS)
-            .map(|point| Bar {
-                name: short_name(point),
-                parts: vec![(line_name(point), value(point))],
-            })
+            .map(|point| Bar::new(short_name(point), [(line_name(point), point.longest)]))
             .collect();
         return Picture::new(
             format!("The {most_of} {metric}"),
@@ -177,14 +170,10 @@ fn chart(what_if: &WhatIf) -> Picture {
     let points = what_if
         .points
         .iter()
-        .map(|point| (line_name(point), (point.cpus as f64, value(point))));
+        .map(|point| (line_name(point), (point.cpus as f64, point.longest)));
     let curves = grouped(points).into_iter().map(|(name, mut points)| {
         points.sort_by(|a, b| a.0.total_cmp(&b.0));
-        Curve {
-            name,
-            points,
-            best: None,
-        }
+        Curve::new(name, points)
     });
     let drawing = Drawing::Curves {
         x: "cores".to_owned(),

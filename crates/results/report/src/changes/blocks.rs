@@ -241,14 +241,12 @@ fn largest(comparison: &Comparison) -> Option<Picture> {
         };
         let cause = change.main_cause().map(|cause| cause.title());
         let label = format!("{which}{}", row.key.label());
-        Some(IntervalRow {
-            name: cause.map_or_else(|| label.clone(), |cause| format!("{label}: {cause}")),
-            series: cause.unwrap_or("no cause is told").to_owned(),
-            low,
-            middle: percent,
-            high,
-            published: None,
-        })
+        let name = match cause {
+            Some(cause) => format!("{label}: {cause}"),
+            None => label,
+        };
+        let series = cause.unwrap_or("no cause is told");
+        Some(IntervalRow::new(name, [low, percent, high]).of(series))
     };
     let rows = by_size(comparison)
         .iter()

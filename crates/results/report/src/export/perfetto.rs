@@ -9,7 +9,7 @@
 //! decodes a trace with the descriptors that Perfetto publishes.
 
 use crate::blocks::lanes::argument_name;
-use attribution::{Activity, CpuLane, Iteration, LaneSpan, cpu_lanes};
+use attribution::{Activity, CpuLane, Iteration, cpu_lanes};
 use findings::Findings;
 use itertools::Itertools;
 use prost::Message;
@@ -133,14 +133,30 @@ struct Writer {
 /// The arguments that a slice or instant carries beside its name.
 #[derive(Default)]
 struct Extra {
-    annotations: Vec<(&'static str, Value)>,
+    /// Each without the number of its name.
+    annotations: Vec<(&'static str, DebugAnnotation)>,
     flows: Vec<u64>,
     ends_flows: Vec<u64>,
 }
 
-enum Value {
-    Number(u64),
-    Text(String),
+impl Extra {
+    fn with_number(mut self, name: &'static str, number: u32) -> Self {
+        let annotation = DebugAnnotation {
+            uint_value: Some(number.into()),
+            ..DebugAnnotation::default()
+        };
+        self.annotations.push((name, annotation));
+        self
+    }
+
+    fn with_text(mut self, name: &'static str, text: String) -> Self {
+        let annotation = DebugAnnotation {
+            string_value: Some(text),
+            ..DebugAnnotation::default()
+        };
+        self.annotations.push((name, annotation));
+        self
+    }
 }
 
 impl Writer {
@@ -230,20 +246,9 @@ impl Writer {
         let debug_annotations = extra
             .annotations
             .into_iter()
-            .map(|(name, value)| {
-                let name_iid = Some(self.iid(Table::Annotation, name));
-                match value {
-                    Value::Number(number) => DebugAnnotation {
-                        name_iid,
-                        uint_value: Some(number),
-                        string_value: None,
-                    },
-                    Value::Text(text) => DebugAnnotation {
-                        name_iid,
-                        uint_value: None,
-                        string_value: Some(text),
-                    },
-                }
+            .map(|(name, annotation)| DebugAnnotation {
+                name_iid: Some(self.iid(Table::Annotation, name)),
+                ..annotation
             })
             .collect();
         let event = TrackEvent {
@@ -315,9 +320,8 @@ pub fn perfetto(findings: &Findings<'_>) -> Vec<u8> {
         interned: Default::default(),
         begun: false,
     };
-    let names: BTreeMap<u16, String> = recording
-        .measures()
-        .iter()
+    let measures = recording.measures().iter();
+    let names: BTreeMap<u16, String> = measures
         .filter_map(|measure| Some((measure.cpu?, (measure.cluster?, measure.core?))))
         .map(|(cpu, (cluster, core))| (cpu, format!("{cluster}.{core} (CPU {cpu})")))
         .collect();
@@ -340,6 +344,7 @@ pub fn perfetto(findings: &Findings<'_>) -> Vec<u8> {
             process,
             clock: Clock::new(findings),
             ends: HashMap::new(),
+            items: Vec::new(),
         };
         let cpus = iterations.values().flat_map(|cpus| cpus.keys().copied());
         let mut cpus = cpus.collect_vec();
@@ -370,10 +375,11 @@ pub fn perfetto(findings: &Findings<'_>) -> Vec<u8> {
                 tracks.services(&mut writer, iteration, &mut channels, cpus.len(), &cpu_name);
             }
             for (&cpu, events) in events {
-                let items = tracks.items(iteration.as_ref(), cpu, events, releases, &mut flows);
-                tracks.write(&mut writer, cpu, items, &cpu_name, number, |event| {
-                    (recording.point_text(event.point), event.argument)
-                });
+                if let Some(iteration) = &iteration {
+                    tracks.calls(iteration, (number, cpu), &flows, &cpu_name);
+                }
+                tracks.instants(recording, events, releases, &mut flows);
+                tracks.write(&mut writer, cpu);
             }
             next_flow = flows.next;
         }
@@ -408,35 +414,26 @@ fn cpus_events<'e>(events: &BTreeMap<u16, Vec<&'e Event>>) -> impl Iterator<Item
 }
 
 /// The place where the tracks of a process are, and how far each is written.
-struct Tracks {
+struct Tracks<'r> {
     process: u64,
     clock: Clock,
     /// End of the last slice of a track, in nanoseconds: the next must not begin before.
     ends: HashMap<u64, u64>,
+    /// What stands on a CPU's track in an iteration.
+    items: Vec<Item<'r>>,
 }
 
-/// The items on a CPU's track at a time; those of one time in this order, so that slices nest.
-enum Item<'e> {
-    EndSpan,
-    EndCall,
-    Instant(&'e Event, Vec<u64>),
-    BeginCall(&'static str),
-    BeginSpan(LaneSpan, Option<u64>),
+/// What begins, ends or happens on a CPU's track.
+struct Item<'r> {
+    at: u64,
+    /// Those of one time stand in this order, so that slices nest.
+    rank: u8,
+    kind: i32,
+    names: Option<(&'static str, &'r str)>,
+    extra: Extra,
 }
 
-impl Item<'_> {
-    fn rank(&self) -> u8 {
-        match self {
-            Self::EndSpan => 0,
-            Self::EndCall => 1,
-            Self::Instant(..) => 2,
-            Self::BeginCall(_) => 3,
-            Self::BeginSpan(..) => 4,
-        }
-    }
-}
-
-impl Tracks {
+impl<'r> Tracks<'r> {
     /// The turns of the SCP's channels; a channel gets its track with its first turn.
     fn services(
         &mut self,
@@ -492,11 +489,7 @@ impl Tracks {
             let mut marks = lane.marks.iter().peekable();
             let mut mark_until = |writer: &mut Writer, until: u64| {
                 while let Some(mark) = marks.next_if(|mark| mark.at <= until) {
-                    let annotations = vec![("argument", Value::Number(u64::from(mark.argument)))];
-                    let extra = Extra {
-                        annotations,
-                        ..Extra::default()
-                    };
+                    let extra = Extra::default().with_number("argument", mark.argument);
                     writer.event(
                         INSTANT,
                         self.clock.time(mark.at),
@@ -545,111 +538,104 @@ impl Tracks {
         }
     }
 
-    /// All that stands on a CPU's track in an iteration, in order.
-    fn items<'e>(
+    /// Begins a slice on the CPU's track and ends it; `ranks` are those of its begin and its end.
+    fn nested(
         &mut self,
-        iteration: Option<&Iteration<'_>>,
-        cpu: u16,
-        events: &[&'e Event],
-        releases: [Option<PointName>; 2],
-        flows: &mut Flows,
-    ) -> Vec<(u64, Item<'e>)> {
-        let mut items = Vec::with_capacity(events.len() * 3);
-        if let Some(iteration) = iteration {
-            let calls = iteration.calls(cpu);
-            for call in calls.iter().filter(|call| call.from < call.to) {
-                items.push((self.clock.ticks(call.from), Item::BeginCall(call.name())));
-                items.push((self.clock.ticks(call.to), Item::EndCall));
-            }
-            for span in iteration.lane(cpu) {
-                let at = calls.partition_point(|call| call.to < span.to);
-                let is_shown = match span.activity {
-                    // A call that the iteration cuts off has no slice; its spans would stand alone.
-                    Activity::Cause(_) => calls
-                        .get(at)
-                        .filter(|call| call.from <= span.from && span.to <= call.to)
-                        .is_some(),
-                    Activity::LowPower => true,
-                    Activity::NormalWorld => false,
-                };
-                if is_shown {
-                    let flow = flows.begins.get(&(cpu, span.from, span.to)).copied();
-                    items.push((self.clock.ticks(span.from), Item::BeginSpan(span, flow)));
-                    items.push((self.clock.ticks(span.to), Item::EndSpan));
-                }
-            }
-        }
-        for &event in events {
-            let mut ends = Vec::new();
-            if releases.contains(&Some(event.point)) {
-                ends = flows
-                    .ends
-                    .remove(&(event.cpu, event.ticks, event.argument))
-                    .unwrap_or_default();
-            }
-            items.push((self.clock.event(event), Item::Instant(event, ends)));
-        }
-        // Stable: instants of one time stay in the order of the recording.
-        items.sort_by_key(|(at, item)| (*at, item.rank()));
-        items
+        (from, to): (u64, u64),
+        ranks: (u8, u8),
+        names: (&'static str, &'r str),
+        extra: Extra,
+    ) {
+        self.items.push(Item {
+            at: self.clock.ticks(from),
+            rank: ranks.0,
+            kind: SLICE_BEGIN,
+            names: Some(names),
+            extra,
+        });
+        self.items.push(Item {
+            at: self.clock.ticks(to),
+            rank: ranks.1,
+            kind: SLICE_END,
+            names: None,
+            extra: Extra::default(),
+        });
     }
 
-    fn write<'t>(
+    /// A CPU's calls in an iteration, and what its time in them goes to.
+    fn calls(
         &mut self,
-        writer: &mut Writer,
-        cpu: u16,
-        items: Vec<(u64, Item<'_>)>,
-        cpu_name: &impl Fn(u16) -> String,
-        iteration: u32,
-        point: impl Fn(&Event) -> (&'t str, u32),
+        iteration: &Iteration<'_>,
+        (number, cpu): (u32, u16),
+        flows: &Flows,
+        cpu_name: &dyn Fn(u16) -> String,
     ) {
-        let track = self.cpu(cpu);
-        for (at, item) in items {
-            match item {
-                Item::EndSpan | Item::EndCall => {
-                    writer.event(SLICE_END, at, track, None, Extra::default())
-                }
-                Item::BeginCall(name) => {
-                    let annotations = vec![("iteration", Value::Number(u64::from(iteration)))];
-                    let extra = Extra {
-                        annotations,
-                        ..Extra::default()
-                    };
-                    writer.event(SLICE_BEGIN, at, track, Some(("call", name)), extra);
-                }
-                Item::BeginSpan(span, flow) => {
-                    let (category, name) = match span.activity {
-                        Activity::Cause(cause) => ("cause", cause.title()),
-                        _ => ("power", "low power"),
-                    };
-                    let mut extra = Extra {
-                        flows: flow.into_iter().collect(),
-                        ..Extra::default()
-                    };
-                    if let Some(on) = span.on {
-                        extra.annotations.push(("on", Value::Number(u64::from(on))));
-                    }
-                    if let Some(holder) = span.holder {
-                        extra
-                            .annotations
-                            .push(("waits for", Value::Text(cpu_name(holder))));
-                    }
-                    writer.event(SLICE_BEGIN, at, track, Some((category, name)), extra);
-                }
-                Item::Instant(event, ends_flows) => {
-                    let (name, argument) = point(event);
-                    let annotations = match argument {
-                        0 => Vec::new(),
-                        argument => vec![("argument", Value::Number(u64::from(argument)))],
-                    };
-                    let extra = Extra {
-                        annotations,
-                        ends_flows,
-                        ..Extra::default()
-                    };
-                    writer.event(INSTANT, at, track, Some(("point", name)), extra);
-                }
+        let calls = iteration.calls(cpu);
+        for call in calls.iter().filter(|call| call.from < call.to) {
+            let extra = Extra::default().with_number("iteration", number);
+            self.nested((call.from, call.to), (3, 1), ("call", call.name()), extra);
+        }
+        for span in iteration.lane(cpu) {
+            let at = calls.partition_point(|call| call.to < span.to);
+            let names = match span.activity {
+                // A call that the iteration cuts off has no slice; its spans would stand alone.
+                Activity::Cause(cause) => calls
+                    .get(at)
+                    .filter(|call| call.from <= span.from && span.to <= call.to)
+                    .map(|_| ("cause", cause.title())),
+                Activity::LowPower => Some(("power", "low power")),
+                Activity::NormalWorld => None,
+            };
+            let Some(names) = names else { continue };
+            let flow = flows.begins.get(&(cpu, span.from, span.to)).copied();
+            let mut extra = Extra {
+                flows: flow.into_iter().collect(),
+                ..Extra::default()
+            };
+            if let Some(on) = span.on {
+                extra = extra.with_number("on", on);
             }
+            if let Some(holder) = span.holder {
+                extra = extra.with_text("waits for", cpu_name(holder));
+            }
+            self.nested((span.from, span.to), (4, 0), names, extra);
+        }
+    }
+
+    /// A CPU's events, with the waits that they end.
+    fn instants(
+        &mut self,
+        recording: &'r Recording,
+        events: &[&Event],
+        releases: [Option<PointName>; 2],
+        flows: &mut Flows,
+    ) {
+        for event in events {
+            let mut extra = Extra::default();
+            if releases.contains(&Some(event.point)) {
+                let wait = (event.cpu, event.ticks, event.argument);
+                extra.ends_flows = flows.ends.remove(&wait).unwrap_or_default();
+            }
+            if event.argument != 0 {
+                extra = extra.with_number("argument", event.argument);
+            }
+            self.items.push(Item {
+                at: self.clock.event(event),
+                rank: 2,
+                kind: INSTANT,
+                names: Some(("point", recording.point_text(event.point))),
+                extra,
+            });
+        }
+    }
+
+    /// Writes all that stands on a CPU's track in an iteration.
+    fn write(&mut self, writer: &mut Writer, cpu: u16) {
+        // Stable: instants of one time stay in the order of the recording.
+        self.items.sort_by_key(|item| (item.at, item.rank));
+        let track = self.cpu(cpu);
+        for item in self.items.drain(..) {
+            writer.event(item.kind, item.at, track, item.names, item.extra);
         }
     }
 }

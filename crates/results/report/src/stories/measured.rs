@@ -116,12 +116,8 @@ fn picture(rows: &[(String, &MeasureRow)], unit: &str, factor: f64) -> Picture {
     let row = |(name, row): &(String, &MeasureRow)| {
         let [low, middle, high] = [row.min, row.median, row.max].map(|value| factor * value);
         IntervalRow {
-            name: name.clone(),
-            series: row.case.clone(),
-            low,
-            middle,
-            high,
             published: row.published,
+            ..IntervalRow::new(name, [low, middle, high]).of(&row.case)
         }
     };
     let heading = crate::words::capital(&recording::metrics::heading(&rows[0].1.metric));

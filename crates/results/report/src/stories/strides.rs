@@ -36,11 +36,11 @@ fn picture(cells: &[Cells], ticks: &Ticks) -> Option<Picture> {
         (curve.points.len() > 1).then(|| curve.with_best(0.02))
     };
     let curves = LOOPS[..3].iter().filter_map(curve).collect_vec();
+    let is_empty = curves.is_empty();
     let drawing = Drawing::Curves {
         x: "stride".to_owned(),
         curves,
     };
-    let is_empty = matches!(&drawing, Drawing::Curves { curves, .. } if curves.is_empty());
     let picture = Picture::new(
         "Clocks per packet against the stride",
         "a packet",

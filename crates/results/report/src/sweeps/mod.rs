@@ -1,9 +1,7 @@
 //! The report of a sweep: what was varied, what that moved, and the best and the worst points. A
 //! row for each point is in CSV alone.
 
-use crate::blocks::{
-    Bar, Block, Blocks, Curve, Drawing, Figure, Picture, Table, figure, fixed, whole,
-};
+use crate::blocks::{Bar, Block, Blocks, Curve, Drawing, Picture, Table, figure, fixed, whole};
 use crate::words::sweeps as words;
 use crate::{Format, Style, markup, terminal};
 use findings::sweep_effects::{self, Effect, Groups, effects, is_chance};
@@ -248,20 +246,9 @@ impl<'s> SweepStory<'s> {
             let place = |group: &sweep_effects::Group| {
                 let both = group.points.iter().filter(|place| line.contains(place));
                 let value = sweep_effects::mean(self.summary, quantity, both)?;
-                Some((
-                    group.at?,
-                    Figure {
-                        value,
-                        published: None,
-                    },
-                ))
+                Some((group.at?, value))
             };
-            let points = x.groups.iter().filter_map(place).collect();
-            Curve {
-                points,
-                name,
-                best: None,
-            }
+            Curve::new(name, x.groups.iter().filter_map(place))
         };
         let drawing = Drawing::Curves {
             x: x.key.clone(),
@@ -283,16 +270,7 @@ impl<'s> SweepStory<'s> {
         let bars = groups
             .means(self.summary, quantity)
             .into_iter()
-            .map(|(group, mean)| Bar {
-                name: group.name.clone(),
-                parts: vec![(
-                    groups.key.clone(),
-                    Figure {
-                        value: mean,
-                        published: None,
-                    },
-                )],
-            })
+            .map(|(group, mean)| Bar::new(group.name.as_str(), [(groups.key.as_str(), mean)]))
             .collect();
         let title = format!("Means of {} by {}", words::quantity(of), groups.key);
         Picture::new(
@@ -353,16 +331,11 @@ impl<'s> SweepStory<'s> {
                 "greatest": self.ends(at).map(|(_, greatest)| end(greatest)), "effects": effects.collect_vec(),
             })
         });
-        let points = |of: &[sweep::FailedPoint]| {
-            of.iter()
-                .map(|failed| json!({ "point": failed.point, "why": failed.why }))
-                .collect_vec()
-        };
         json!({
             "experiment": self.summary.experiment, "world": self.summary.world, "keys": self.summary.keys,
             "points": { "there": self.summary.points.len(), "planned": self.summary.planned },
             "chunks": { "there": self.summary.chunks.0, "planned": self.summary.chunks.1 },
-            "failed": points(&self.summary.failed), "complaints": points(&self.summary.complaints),
+            "failed": self.summary.failed, "complaints": self.summary.complaints,
             "quantities": quantities.collect_vec(),
         })
     }
