@@ -2,7 +2,7 @@
 
 use crate::cell_fit::CellFit;
 use crate::error::Error;
-use crate::gate::Gate;
+use crate::gate::{Gate, information};
 use crate::parameters::{self, Parameter, Plan};
 use itertools::Itertools;
 use levenberg_marquardt::{LeastSquaresProblem, LevenbergMarquardt};
@@ -11,7 +11,7 @@ use nalgebra::{DMatrix, DVector, Dyn};
 use psci_cases::{CASES, Case, Mode};
 use published::{Cell, PsciReference};
 use rayon::prelude::*;
-use recording::metrics;
+use recording::metrics::{self, Metric};
 use soc::config::{Costs, Machine, Platform, Release};
 use soc::{Conditions, Order, ProcedureStamps};
 use std::collections::BTreeMap;
@@ -289,18 +289,15 @@ impl Model<'_> {
 
     /// The scales to which a start leads, and their sum of squares.
     fn minimize_from(&self, start: DVector<f64>) -> Result<(DVector<f64>, f64), Error> {
+        // A start that cannot be simulated is told as what it is.
+        self.residuals(&start)?;
         let problem = Problem {
             model: self,
             scales: start,
-            error: None,
-        }
-        .checked()?;
+        };
         let (problem, outcome) = LevenbergMarquardt::new()
             .with_patience(40)
             .minimize(problem);
-        if let Some(error) = problem.error {
-            return Err(error);
-        }
         use levenberg_marquardt::TerminationReason::{LostPatience, NoImprovementPossible};
         let is_found = outcome.termination.was_successful()
             || matches!(outcome.termination, LostPatience | NoImprovementPossible(_));
@@ -420,14 +417,9 @@ impl Model<'_> {
                 },
             )? {
                 let cpu = &cpus[measured.cpu];
-                if let Some(((from, to), published)) = metrics::WAKEUP
-                    .bounds(|point| {
-                        soc::stamp_at(&measured.stamps, point).map(|ticks| ticks as f64 / 1e6)
-                    })
-                    .zip(published(cpu.cluster, cpu.core))
-                {
-                    squares.push(((to - from) / published).ln().powi(2));
-                }
+                let both =
+                    interval_us(&metrics::WAKEUP, &measured).zip(published(cpu.cluster, cpu.core));
+                squares.extend(both.map(|(us, published)| (us / published).ln().powi(2)));
             }
             if !squares.is_empty() {
                 let mean = squares.iter().sum::<f64>() / squares.len() as f64;
@@ -456,32 +448,15 @@ impl Model<'_> {
             for measured in self.settled(&machine, case, order.unwrap_or_default())? {
                 let cpu = &self.platform.topology.cpus[measured.cpu];
                 for metric in metrics::intervals_of(case.name) {
-                    let Some((from, to)) = metric.bounds(|point| {
-                        soc::stamp_at(&measured.stamps, point).map(|ticks| ticks as f64 / 1e6)
-                    }) else {
-                        continue;
-                    };
-                    values.insert(
-                        (case.name, mode, cpu.cluster, cpu.core, metric.name),
-                        to - from,
-                    );
+                    let key = (case.name, mode, cpu.cluster, cpu.core, metric.name);
+                    values.extend(interval_us(&metric, &measured).map(|us| (key, us)));
                 }
             }
         }
         let value = |cell: &Cell| {
-            values
-                .iter()
-                .find(|((case, mode, cluster, core, metric), _)| {
-                    (*case, *mode, *cluster, *core, *metric)
-                        == (
-                            cell.case.as_str(),
-                            cell.mode.as_str(),
-                            cell.cluster,
-                            cell.core,
-                            cell.metric.as_str(),
-                        )
-                })
-                .map_or(0.0, |(_, &value)| value)
+            let (case, mode, metric) = (&*cell.case, &*cell.mode, &*cell.metric);
+            let key = (case, mode, cell.cluster, cell.core, metric);
+            values.get(&key).copied().unwrap_or(0.0)
         };
         Ok(self.cells.iter().map(value).collect())
     }
@@ -531,6 +506,13 @@ impl Model<'_> {
 }
 
 /// Standard deviation that is granted to a cell, in microseconds.
+/// The length of a metric's interval on a CPU, in microseconds of the picoseconds that are counted.
+fn interval_us(metric: &Metric, measured: &ProcedureStamps) -> Option<f64> {
+    let us = |point: &str| Some(soc::stamp_at(&measured.stamps, point)? as f64 / 1e6);
+    let (from, to) = metric.bounds(us)?;
+    Some(to - from)
+}
+
 fn sigma(cell: &Cell) -> f64 {
     cell.resolution_us
         .max(RELATIVE * cell.value_us)
@@ -540,15 +522,6 @@ fn sigma(cell: &Cell) -> f64 {
 struct Problem<'a> {
     model: &'a Model<'a>,
     scales: DVector<f64>,
-    error: Option<Error>,
-}
-
-impl Problem<'_> {
-    /// Makes sure that the start can be simulated, so that a failure there is told as what it is.
-    fn checked(self) -> Result<Self, Error> {
-        self.model.residuals(&self.scales)?;
-        Ok(self)
-    }
 }
 
 impl LeastSquaresProblem<f64, Dyn, Dyn> for Problem<'_> {
@@ -587,10 +560,10 @@ const DRAWN_WITHIN: f64 = 0.5;
 
 /// The factor of the parameters' covariance; see [`Calibration::factor`].
 fn factor(data: &DMatrix<f64>, parameters: &[Parameter]) -> Vec<Vec<f64>> {
-    let mut information = data.transpose() * data;
-    for (index, parameter) in parameters.iter().enumerate() {
-        information[(index, index)] += parameter.prior.within.min(DRAWN_WITHIN).powi(-2);
-    }
+    let withins = parameters
+        .iter()
+        .map(|parameter| parameter.prior.within.min(DRAWN_WITHIN));
+    let information = information(data, withins);
     // The priors make it positive definite.
     let Some(covariance) = information.cholesky().map(|factor| factor.inverse()) else {
         return Vec::new();
@@ -611,11 +584,8 @@ fn factor(data: &DMatrix<f64>, parameters: &[Parameter]) -> Vec<Vec<f64>> {
 
 /// Standard errors of the parameters in microseconds (or of a share), priors included.
 fn standard_errors(data: &DMatrix<f64>, parameters: &[Parameter]) -> Vec<f64> {
-    let mut information = data.transpose() * data;
-    for (index, parameter) in parameters.iter().enumerate() {
-        information[(index, index)] += parameter.prior.within.powi(-2);
-    }
-    match information.try_inverse() {
+    let withins = parameters.iter().map(|parameter| parameter.prior.within);
+    match information(data, withins).try_inverse() {
         Some(covariance) => parameters
             .iter()
             .enumerate()

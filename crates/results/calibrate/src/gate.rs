@@ -176,14 +176,22 @@ fn one_row_each(groups: &[Vec<usize>], derivative: &DMatrix<f64>) -> DMatrix<f64
     rows
 }
 
+/// What observations, a row each, and priors of these standard deviations say of parameters.
+pub fn information(rows: &DMatrix<f64>, withins: impl Iterator<Item = f64>) -> DMatrix<f64> {
+    let mut information = rows.transpose() * rows;
+    for (index, within) in withins.enumerate() {
+        information[(index, index)] += within.powi(-2);
+    }
+    information
+}
+
 /// The share of a change of each distinct value that the fit follows: the diagonal of the hat
 /// matrix, 0 to 1.
 fn hat(rows: &DMatrix<f64>, parameters: &[(Parameter, f64, f64)]) -> Vec<f64> {
-    let mut information = rows.transpose() * rows;
-    for (index, (parameter, ..)) in parameters.iter().enumerate() {
-        information[(index, index)] += parameter.prior.within.powi(-2);
-    }
-    let Some(covariance) = information.try_inverse() else {
+    let withins = parameters
+        .iter()
+        .map(|(parameter, ..)| parameter.prior.within);
+    let Some(covariance) = information(rows, withins).try_inverse() else {
         return vec![1.0; rows.nrows()];
     };
     (0..rows.nrows())

@@ -3,7 +3,7 @@
 use crate::Error;
 use document::Document;
 use serde::Deserialize;
-use soc::config::{CoreCosts, Costs, Platform, PowerUnitCosts, ScpCosts};
+use soc::config::{CoreCosts, Costs, Platform, PowerUnitCosts};
 use soc::quantity::Duration;
 
 /// Plan of a fit of a platform's costs.
@@ -244,40 +244,13 @@ impl Plan {
 
 /// Costs of nothing, with an entry for each core type of a platform.
 pub fn zero(platform: &Platform) -> Costs {
-    let none = CoreCosts {
-        smc: 0,
-        context_save: 0,
-        context_restore: 0,
-        power_down: 0,
-        flush_l1_line: 0,
-        flush_l2_line: 0,
-        hardware_flush_request: 0,
-        hardware_flush_line: 0,
-        warm_reset: 0,
-        interconnect_enter: None,
-        interrupts_init: 0,
-    };
-    let cores = platform
-        .topology
-        .cpus
-        .iter()
-        .map(|cpu| (cpu.core_type.clone(), none))
-        .collect();
+    let cpus = platform.topology.cpus.iter();
     Costs {
-        memory_access: 0,
-        smc_warm: None,
-        interconnect_exit: 0,
-        interconnect_enter: 0,
-        flush_port_share: 0,
-        hardware_shared_line: 0,
-        scp: ScpCosts {
-            take: 0,
-            core_on: None,
-            core_off: 0,
-            cluster_off: 0,
-        },
         power_units: Some(PowerUnitCosts::default()),
-        cores,
+        cores: cpus
+            .map(|cpu| (cpu.core_type.clone(), CoreCosts::default()))
+            .collect(),
+        ..Costs::default()
     }
 }
 

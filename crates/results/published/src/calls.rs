@@ -1,6 +1,7 @@
 //! Instructions of PSCI calls in other firmware.
 
-use document::{Error, Spanned};
+use crate::figures;
+use document::Error;
 use experiment::Files;
 use serde::Deserialize;
 
@@ -24,22 +25,19 @@ pub struct CallFigure {
 }
 
 /// Figures of other firmware, with how they were taken.
-#[derive(Clone)]
+#[derive(Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct CallReference {
+    #[serde(rename = "figures")]
+    file: String,
     /// Conditions under which all of them were measured.
     pub conditions: String,
     /// The implementations, in the file's order.
+    #[serde(rename = "implementation")]
     pub implementations: Vec<Implementation>,
     /// The figures, in the file's order.
+    #[serde(skip)]
     pub figures: Vec<CallFigure>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct File {
-    figures: String,
-    conditions: String,
-    implementation: Vec<Implementation>,
 }
 
 /// A firmware that was measured.
@@ -60,39 +58,26 @@ impl CallReference {
     /// # Errors
     /// The file and the line that are wrong.
     pub fn read(files: &dyn Files) -> Result<Self, Error> {
-        let file: File = files.document(&format!("{CALLS}.toml"))?.read()?;
-        let document = files.document(&file.figures)?;
-        let checked = |row: Spanned<CallFigure>| {
-            let figure = row.get_ref();
-            if !file
-                .implementation
-                .iter()
-                .any(|known| known.name == figure.implementation)
-            {
+        let mut read: Self = files.document(&format!("{CALLS}.toml"))?.read()?;
+        read.figures = figures(files, &read.file, |figure: &CallFigure| {
+            if !read.has_implementation(figure) {
                 let message = format!(
                     "`{}` has no [[implementation]] with its source",
                     figure.implementation
                 );
-                return Err(document.wrong(row.span(), message, format!("add it to {CALLS}.toml")));
+                return Some((message, "add it to psci-calls-qemu.toml"));
             }
-            if !matches!(figure.build.as_str(), "plain" | "instrumented" | "debug")
-                || figure.low > figure.high
-            {
-                let help = "build should be plain, instrumented or debug, low at most high";
-                return Err(document.wrong(row.span(), "no range of a build", help));
-            }
-            Ok(row.into_inner())
-        };
-        let figures = document
-            .rows()?
-            .into_iter()
-            .map(checked)
-            .collect::<Result<_, _>>()?;
-        Ok(Self {
-            conditions: file.conditions,
-            implementations: file.implementation,
-            figures,
-        })
+            let is_range = matches!(figure.build.as_str(), "plain" | "instrumented" | "debug")
+                && figure.low <= figure.high;
+            let help = "build should be plain, instrumented or debug, low at most high";
+            (!is_range).then(|| ("no range of a build".to_owned(), help))
+        })?;
+        Ok(read)
+    }
+
+    fn has_implementation(&self, figure: &CallFigure) -> bool {
+        let mut known = self.implementations.iter();
+        known.any(|known| known.name == figure.implementation)
     }
 
     /// What was measured on cores of a model; `None` if nothing was.
@@ -100,11 +85,11 @@ impl CallReference {
         let mut of = self.clone();
         of.implementations
             .retain(|implementation| implementation.cpu == cpu);
-        of.figures.retain(|figure| {
-            of.implementations
-                .iter()
-                .any(|known| known.name == figure.implementation)
-        });
+        let figures = self.figures.iter();
+        of.figures = figures
+            .filter(|figure| of.has_implementation(figure))
+            .cloned()
+            .collect();
         (!of.implementations.is_empty()).then_some(of)
     }
 

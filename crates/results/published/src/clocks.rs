@@ -1,6 +1,7 @@
 //! The cost of clocks of the kernel, and the results of divisions of a time.
 
-use document::{Document, Result, Spanned};
+use crate::figures;
+use document::Result;
 use experiment::{Conditions, Files};
 use serde::Deserialize;
 
@@ -34,25 +35,23 @@ pub struct DivisionFigure {
 }
 
 /// Published costs of clocks, with how they were taken.
-#[derive(Clone)]
+#[derive(Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct ClockReference {
+    #[serde(rename = "figures")]
+    clock_file: String,
+    #[serde(rename = "divisions")]
+    division_file: String,
     /// The source.
     pub source: String,
     /// Conditions under which they were measured.
     pub conditions: String,
     /// The clocks, in the file's order.
+    #[serde(skip)]
     pub clocks: Vec<ClockFigure>,
     /// The divisions, in the file's order.
+    #[serde(skip)]
     pub divisions: Vec<DivisionFigure>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct File {
-    figures: String,
-    divisions: String,
-    source: String,
-    conditions: String,
 }
 
 const STATISTICS: [&str; 4] = ["average", "stddev", "minimum", "maximum"];
@@ -63,25 +62,10 @@ impl ClockReference {
     /// # Errors
     /// The file and the line that are wrong.
     pub fn read(files: &dyn Files) -> Result<Self> {
-        let file: File = files.document(&format!("{CLOCKS}.toml"))?.read()?;
-        let figures = files.document(&file.figures)?;
-        let clocks = figures
-            .rows()?
-            .into_iter()
-            .map(|row| checked(&figures, row))
-            .collect::<Result<_, _>>()?;
-        let divisions = files
-            .document(&file.divisions)?
-            .rows()?
-            .into_iter()
-            .map(Spanned::into_inner)
-            .collect();
-        Ok(Self {
-            source: file.source,
-            conditions: file.conditions,
-            clocks,
-            divisions,
-        })
+        let mut read: Self = files.document(&format!("{CLOCKS}.toml"))?.read()?;
+        read.clocks = figures(files, &read.clock_file, wrong)?;
+        read.divisions = figures(files, &read.division_file, |_| None)?;
+        Ok(read)
     }
 
     /// The names of the clocks, in the file's order.
@@ -118,20 +102,14 @@ impl ClockReference {
     }
 }
 
-fn checked(document: &Document, row: Spanned<ClockFigure>) -> Result<ClockFigure> {
-    let figure = row.get_ref();
+fn wrong(figure: &ClockFigure) -> Option<(String, &'static str)> {
     if figure.unit != "ns" || !STATISTICS.contains(&figure.statistic.as_str()) {
         let message = format!("no statistic `{}` in `{}`", figure.statistic, figure.unit);
         let help = "the unit should be ns, the statistic average, stddev, minimum or maximum";
-        return Err(document.wrong(row.span(), message, help));
+        return Some((message, help));
     }
-    if !(figure.value > 0.0 && figure.value < 1e9) {
-        let message = format!("a read of {} ns", figure.value);
-        return Err(document.wrong(
-            row.span(),
-            message,
-            "a read should take more than 0 and less than 10^9 ns",
-        ));
-    }
-    Ok(row.into_inner())
+    let is_time = figure.value > 0.0 && figure.value < 1e9;
+    let message = format!("a read of {} ns", figure.value);
+    let help = "a read should take more than 0 and less than 10^9 ns";
+    (!is_time).then_some((message, help))
 }

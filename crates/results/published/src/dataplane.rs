@@ -1,8 +1,10 @@
 //! The published clocks of a data plane's nodes, and the footprint of a frame.
 
+use crate::{figures, is_positive};
 use document::Result;
 use experiment::Files;
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 
 /// The clocks of a node.
 #[derive(Clone, Deserialize)]
@@ -41,7 +43,8 @@ pub struct FootprintFigure {
 }
 
 /// Figures of a data plane on a platform.
-#[derive(Clone)]
+#[derive(Clone, Deserialize)]
+#[serde(bound = "", deny_unknown_fields)]
 pub struct DataplaneReference<F> {
     /// The title.
     pub title: String,
@@ -50,19 +53,11 @@ pub struct DataplaneReference<F> {
     /// The platform's name.
     pub platform: String,
     /// The note about them; may be empty.
+    #[serde(default)]
     pub note: String,
     /// The figures, in the file's order.
+    #[serde(skip)]
     pub figures: Vec<F>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Description {
-    title: String,
-    source: String,
-    platform: String,
-    #[serde(default)]
-    note: String,
 }
 
 /// Names of the files, without their endings.
@@ -70,33 +65,18 @@ pub const NODE_CLOCKS: &str = "dataplane-runtime";
 /// As above, of the bytes that a frame touches.
 pub const FOOTPRINT: &str = "dataplane-footprint";
 
-impl<F: for<'de> Deserialize<'de>> DataplaneReference<F> {
-    fn read(files: &dyn Files, name: &str, right: &str, is_right: fn(&F) -> bool) -> Result<Self> {
-        let Description {
-            title,
-            source,
-            platform,
-            note,
-        } = files.document(&format!("{name}.toml"))?.read()?;
-        let document = files.document(&format!("{name}.csv"))?;
-        let figures = document
-            .rows()?
-            .into_iter()
-            .map(|row| {
-                if is_right(row.get_ref()) {
-                    Ok(row.into_inner())
-                } else {
-                    Err(document.wrong(row.span(), "no figure", right))
-                }
-            })
-            .collect::<Result<_, _>>()?;
-        Ok(Self {
-            figures,
-            title,
-            source,
-            platform,
-            note,
-        })
+impl<F: DeserializeOwned> DataplaneReference<F> {
+    fn read(
+        files: &dyn Files,
+        name: &str,
+        right: &'static str,
+        is_right: fn(&F) -> bool,
+    ) -> Result<Self> {
+        let mut read: Self = files.document(&format!("{name}.toml"))?.read()?;
+        read.figures = figures(files, &format!("{name}.csv"), |row| {
+            (!is_right(row)).then(|| ("no figure".to_owned(), right))
+        })?;
+        Ok(read)
     }
 }
 
@@ -110,12 +90,7 @@ impl DataplaneReference<NodeFigure> {
             files,
             NODE_CLOCKS,
             "clocks and slide_ns must be greater than 0",
-            |row| {
-                row.slide_ns.is_finite()
-                    && row.slide_ns > 0.0
-                    && row.clocks.is_finite()
-                    && row.clocks > 0.0
-            },
+            |row| is_positive(row.slide_ns) && is_positive(row.clocks),
         )
     }
 }

@@ -1,5 +1,6 @@
 //! Published energy of small tasks under energy-aware scheduling.
 
+use crate::{figures, is_positive};
 use document::{Error, Spanned};
 use experiment::Files;
 use serde::Deserialize;
@@ -22,7 +23,11 @@ pub struct EasFigure {
 }
 
 /// The published table.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct EasReference {
+    #[serde(rename = "figures")]
+    file: String,
     /// The source.
     pub source: String,
     /// Conditions under which the figures were measured.
@@ -36,22 +41,10 @@ pub struct EasReference {
     /// Duration of a run in seconds.
     pub seconds: u64,
     /// The configuration of the figures that are compared.
-    pub configuration: String,
-    /// All figures, in the file's order.
-    pub figures: Vec<EasFigure>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct File {
-    figures: String,
-    platforms: Vec<String>,
-    period_ms: u64,
-    duty_percent: u64,
-    seconds: u64,
     configuration: Spanned<String>,
-    source: String,
-    conditions: String,
+    /// All figures, in the file's order.
+    #[serde(skip)]
+    pub figures: Vec<EasFigure>,
 }
 
 impl EasReference {
@@ -61,54 +54,32 @@ impl EasReference {
     /// The file and the line that are wrong.
     pub fn read(files: &dyn Files) -> Result<Self, Error> {
         let description = files.document(&format!("{EAS}.toml"))?;
-        let file: File = description.read()?;
-        let document = files.document(&file.figures)?;
-        let checked = |row: Spanned<EasFigure>| {
-            let figure = row.get_ref();
-            let sound = |value: f64| value.is_finite() && value > 0.0;
-            if figure.tasks == 0 || !sound(figure.energy_j) || !sound(figure.interval_j) {
-                let help = "a number of tasks, an energy in J and its interval should be above 0";
-                return Err(document.wrong(
-                    row.span(),
-                    "no tasks, no energy, or no interval",
-                    help,
-                ));
-            }
-            Ok(row.into_inner())
-        };
-        let figures: Vec<EasFigure> = document
-            .rows()?
-            .into_iter()
-            .map(checked)
-            .collect::<Result<_, _>>()?;
-        let configuration = file.configuration.get_ref();
-        if !figures
+        let mut read: Self = description.read()?;
+        read.figures = figures(files, &read.file, |figure: &EasFigure| {
+            let is_sound =
+                figure.tasks > 0 && is_positive(figure.energy_j) && is_positive(figure.interval_j);
+            let message = "no tasks, no energy, or no interval".to_owned();
+            let help = "a number of tasks, an energy in J and its interval should be above 0";
+            (!is_sound).then_some((message, help))
+        })?;
+        let configuration = read.configuration.get_ref();
+        if !read
+            .figures
             .iter()
             .any(|figure| figure.configuration == *configuration)
         {
             let message = format!("no figure has the configuration `{configuration}`");
-            return Err(description.wrong(
-                file.configuration.span(),
-                message,
-                "name one of the figures",
-            ));
+            let place = read.configuration.span();
+            return Err(description.wrong(place, message, "name one of the figures"));
         }
-        Ok(Self {
-            source: file.source,
-            conditions: file.conditions,
-            platforms: file.platforms,
-            period_ms: file.period_ms,
-            duty_percent: file.duty_percent,
-            seconds: file.seconds,
-            configuration: configuration.clone(),
-            figures,
-        })
+        Ok(read)
     }
 
     /// The figure that is compared for a number of tasks.
     pub fn figure(&self, tasks: u32) -> Option<&EasFigure> {
+        let configuration = self.configuration.get_ref();
         self.figures
             .iter()
-            .find(|figure| figure.tasks == tasks && figure.configuration == self.configuration)
+            .find(|figure| figure.tasks == tasks && figure.configuration == *configuration)
     }
 }

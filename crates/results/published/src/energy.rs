@@ -1,5 +1,6 @@
 //! The published savings of configurations of RCU in benchmarks.
 
+use crate::{figures, is_positive};
 use document::{Error, Spanned};
 use experiment::Files;
 use serde::Deserialize;
@@ -27,8 +28,11 @@ pub struct EnergyFigure {
 }
 
 /// The published table.
-#[derive(Clone)]
+#[derive(Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct EnergyReference {
+    #[serde(rename = "figures")]
+    file: String,
     /// The source.
     pub source: String,
     /// Conditions under which the figures were measured.
@@ -36,25 +40,14 @@ pub struct EnergyReference {
     /// The platform that it is of.
     pub platform: String,
     /// The benchmark whose power in the reference gives the size of the platform's unit.
-    pub scale: String,
+    pub scale: Spanned<String>,
     /// The statement about invoking callbacks on LITTLE CPUs instead of big ones.
     pub callbacks_on_little: String,
     /// The figures, in the file's order.
+    #[serde(skip)]
     pub figures: Vec<EnergyFigure>,
     /// The configuration that the others are compared with.
     pub reference: String,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct File {
-    figures: String,
-    platform: String,
-    reference: String,
-    source: String,
-    conditions: String,
-    scale: Spanned<String>,
-    callbacks_on_little: String,
 }
 
 impl EnergyReference {
@@ -64,49 +57,31 @@ impl EnergyReference {
     /// The file and the line that are wrong.
     pub fn read(files: &dyn Files) -> Result<Self, Error> {
         let description = files.document(&format!("{ENERGY}.toml"))?;
-        let file: File = description.read()?;
-        let document = files.document(&file.figures)?;
-        let checked = |row: Spanned<EnergyFigure>| {
-            let figure = row.get_ref();
-            let sound = |value: f64| value.is_finite() && value > 0.0;
-            if !sound(figure.energy_j) || !sound(figure.time_s) {
+        let mut read: Self = description.read()?;
+        read.figures = figures(files, &read.file, |figure: &EnergyFigure| {
+            let is_reference = figure.configuration == read.reference;
+            if !is_positive(figure.energy_j) || !is_positive(figure.time_s) {
                 let help = "an energy in J and a time in s should be above 0";
-                return Err(document.wrong(row.span(), "no energy, or no time", help));
+                return Some(("no energy, or no time".to_owned(), help));
             }
-            if (figure.configuration == file.reference)
-                != figure.printed_energy_benefit_percent.is_none()
-            {
-                let help = "a benefit should stand in every row but those of the reference";
-                return Err(document.wrong(row.span(), "a benefit too many or too few", help));
-            }
-            Ok(row.into_inner())
-        };
-        let figures = document
-            .rows()?
-            .into_iter()
-            .map(checked)
-            .collect::<Result<_, _>>()?;
-        let this = Self {
-            source: file.source,
-            conditions: file.conditions,
-            platform: file.platform,
-            scale: file.scale.get_ref().clone(),
-            callbacks_on_little: file.callbacks_on_little,
-            figures,
-            reference: file.reference,
-        };
-        if this.figure(&this.scale, &this.reference).is_none() {
+            let help = "a benefit should stand in every row but those of the reference";
+            (is_reference != figure.printed_energy_benefit_percent.is_none())
+                .then(|| ("a benefit too many or too few".to_owned(), help))
+        })?;
+        let scale = &read.scale;
+        if read.figure(scale.get_ref(), &read.reference).is_none() {
             let message = format!(
                 "`scale` names {}, whose {} is not published",
-                this.scale, this.reference
+                scale.get_ref(),
+                read.reference
             );
             return Err(description.wrong(
-                file.scale.span(),
+                scale.span(),
                 message,
                 "name a benchmark of the figures",
             ));
         }
-        Ok(this)
+        Ok(read)
     }
 
     /// A benchmark in a configuration, if it was published.

@@ -31,7 +31,7 @@ impl PsciReference {
     ///
     /// `None` for the rest, and where the tables lack what the guess needs.
     pub fn guess(&self, cell: &Cell) -> Option<f64> {
-        let place = (cell.cluster, cell.core);
+        let place = cell.place();
         match (cell.case.as_str(), cell.metric.as_str()) {
             (CPU_OFF, metric) if metric == POWERDOWN.name => {
                 return self.value(cell, DEEPEST, "serial", metric, place);
@@ -89,16 +89,8 @@ impl PsciReference {
 
     fn guess_by_pattern(&self, cell: &Cell, place: ClusterCore) -> Option<f64> {
         let find = |release: &str, mode: &str, place: ClusterCore| {
-            let same = |other: &&Cell| {
-                (
-                    other.release.as_str(),
-                    other.mode.as_str(),
-                    other.cluster,
-                    other.core,
-                ) == (release, mode, place.0, place.1)
-                    && (&other.case, &other.metric) == (&cell.case, &cell.metric)
-            };
-            self.cells.iter().find(same).map(|cell| cell.value_us)
+            let found = self.cell(release, &cell.case, mode, &cell.metric, place);
+            found.map(|cell| cell.value_us)
         };
         let serial = |release: &str, place| find(release, "serial", place);
         let parallel = |release: &str, place| find(release, "parallel", place);
@@ -111,17 +103,14 @@ impl PsciReference {
         let column = self
             .cells
             .iter()
-            .filter(|other| {
-                (&other.release, &other.case, &other.mode, &other.metric)
-                    == (&cell.release, &cell.case, &cell.mode, &cell.metric)
-            })
+            .filter(|other| other.is_of_table(cell))
             .collect_vec();
         let off = |pattern: Option<&str>| {
             column
                 .iter()
                 .map(|cell| {
                     Some(
-                        (says(pattern, (cell.cluster, cell.core))?.max(0.01) / cell.value_us)
+                        (says(pattern, cell.place())?.max(0.01) / cell.value_us)
                             .ln()
                             .abs(),
                     )
@@ -144,20 +133,7 @@ impl PsciReference {
         self.cells
             .iter()
             .find(|other| {
-                other.used_in_fit
-                    && (
-                        &other.release,
-                        &other.case,
-                        &other.mode,
-                        &other.metric,
-                        other.cluster,
-                    ) == (
-                        &cell.release,
-                        &cell.case,
-                        &cell.mode,
-                        &cell.metric,
-                        cell.cluster,
-                    )
+                other.used_in_fit && other.is_of_table(cell) && other.cluster == cell.cluster
             })
             .map(|other| other.value_us)
     }
@@ -183,7 +159,7 @@ impl PsciReference {
         let [.., last_but_one, last] = *self.scp_order(&cell.release, LEVEL0, "parallel") else {
             return None;
         };
-        self.cell(cell, LEVEL0, "parallel", POWERDOWN.name, last)
+        self.cell(&cell.release, LEVEL0, "parallel", POWERDOWN.name, last)
             .filter(|last| last.used_in_fit)?;
         Some(
             published(&cell.case, order[before])? + published(LEVEL0, last)?
@@ -209,10 +185,7 @@ impl PsciReference {
                 ) == (cell.release.as_str(), LEVEL0, "parallel", CACHE_FLUSH.name)
                     && known.used_in_fit
             })?;
-            return Some(
-                serial(LEVEL0, place)? * known.value_us
-                    / serial(LEVEL0, (known.cluster, known.core))?,
-            );
+            return Some(serial(LEVEL0, place)? * known.value_us / serial(LEVEL0, known.place())?);
         }
         let order = self.scp_order(&cell.release, DEEPEST, "parallel");
         let of_cluster = || order.iter().copied().filter(|other| other.0 == place.0);
@@ -228,17 +201,17 @@ impl PsciReference {
     /// Another cell of the same release.
     fn cell(
         &self,
-        like: &Cell,
+        release: &str,
         case: &str,
         mode: &str,
         metric: &str,
         place: ClusterCore,
     ) -> Option<&Cell> {
         self.cells.iter().find(|cell| {
-            cell.release == like.release
+            cell.release == release
                 && (cell.case.as_str(), cell.mode.as_str(), cell.metric.as_str())
                     == (case, mode, metric)
-                && (cell.cluster, cell.core) == place
+                && cell.place() == place
         })
     }
 
@@ -250,7 +223,7 @@ impl PsciReference {
         metric: &str,
         place: ClusterCore,
     ) -> Option<f64> {
-        self.cell(like, case, mode, metric, place)
+        self.cell(&like.release, case, mode, metric, place)
             .map(|cell| cell.value_us)
     }
 }

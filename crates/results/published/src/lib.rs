@@ -24,8 +24,9 @@ pub use energy::{ENERGY, EnergyFigure, EnergyReference};
 pub use psci::{Cell, PsciReference};
 pub use strides::{STRIDES, StrideCell, StrideReference};
 
-use document::Result;
+use document::{Result, Spanned};
 use experiment::{Conditions, Files};
+use serde::de::DeserializeOwned;
 
 /// The published figures that stand beside those of an experiment.
 #[derive(Default)]
@@ -112,7 +113,26 @@ impl Published {
 }
 
 /// Reads the reference of a name, if it is among some files.
-pub(crate) fn if_there<T>(
+/// The rows of a file of figures; `wrong` says what is wrong with one, and what would be right.
+fn figures<F: DeserializeOwned>(
+    files: &dyn Files,
+    name: &str,
+    wrong: impl Fn(&F) -> Option<(String, &'static str)>,
+) -> Result<Vec<F>> {
+    let document = files.document(name)?;
+    let checked = |row: Spanned<F>| match wrong(row.get_ref()) {
+        Some((message, help)) => Err(document.wrong(row.span(), message, help)),
+        None => Ok(row.into_inner()),
+    };
+    document.rows()?.into_iter().map(checked).collect()
+}
+
+/// True of a number above 0 that is no infinity.
+fn is_positive(value: f64) -> bool {
+    value.is_finite() && value > 0.0
+}
+
+fn if_there<T>(
     files: &dyn Files,
     name: &str,
     read: fn(&dyn Files) -> Result<T>,

@@ -37,6 +37,19 @@ pub struct Cell {
     pub used_in_fit: bool,
 }
 
+impl Cell {
+    /// The CPU's cluster and core.
+    pub fn place(&self) -> ClusterCore {
+        (self.cluster, self.core)
+    }
+
+    /// True if another cell stands in the same column of the same release's table.
+    pub fn is_of_table(&self, other: &Self) -> bool {
+        (&self.release, &self.case, &self.mode, &self.metric)
+            == (&other.release, &other.case, &other.mode, &other.metric)
+    }
+}
+
 /// Published PSCI latencies of a platform.
 #[derive(Clone)]
 pub struct PsciReference {
@@ -280,11 +293,7 @@ impl PsciReference {
     /// The CPU, as (cluster, core), that a condition declares to own the timer, and the order in
     /// which it wakes the others, if one is declared.
     pub fn wake_ups(&self, release: &str, case: &str) -> (Option<ClusterCore>, &[ClusterCore]) {
-        let condition = self
-            .conditions
-            .iter()
-            .find(|condition| condition.release == release && condition.case == case);
-        condition.map_or((None, &[]), |condition| {
+        condition(&self.conditions, release, case).map_or((None, &[]), |condition| {
             (condition.timer, &condition.wake_order)
         })
     }
@@ -295,11 +304,13 @@ impl PsciReference {
         if mode != "parallel" {
             return &[];
         }
-        self.conditions
-            .iter()
-            .find(|condition| condition.release == release && condition.case == case)
-            .map_or(&[], |condition| &condition.scp_order)
+        condition(&self.conditions, release, case).map_or(&[], |condition| &condition.scp_order)
     }
+}
+
+fn condition<'c>(conditions: &'c [Condition], release: &str, case: &str) -> Option<&'c Condition> {
+    let mut conditions = conditions.iter();
+    conditions.find(|condition| condition.release == release && condition.case == case)
 }
 
 impl Rule {
@@ -313,16 +324,14 @@ impl Rule {
             && self
                 .cpus
                 .as_ref()
-                .is_none_or(|cpus| cpus.contains(&(cell.cluster, cell.core)));
+                .is_none_or(|cpus| cpus.contains(&cell.place()));
         matches
             && self.place.is_none_or(|place| {
                 if place == CpuPosition::Shortest {
-                    return shortest_like(cell, cells) == Some((cell.cluster, cell.core));
+                    return shortest_like(cell, cells) == Some(cell.place());
                 }
-                let order = orders
-                    .iter()
-                    .find(|order| order.release == cell.release && order.case == cell.case);
-                order.and_then(|order| place.core_of(order)) == Some((cell.cluster, cell.core))
+                let order = condition(orders, &cell.release, &cell.case);
+                order.and_then(|order| place.core_of(order)) == Some(cell.place())
             })
     }
 }
@@ -332,26 +341,17 @@ impl LeaveOut {
         cell.case == self.case
             && cell.mode == self.mode
             && cell.metric == self.metric
-            && self.cpus.contains(&(cell.cluster, cell.core))
+            && self.cpus.contains(&cell.place())
     }
 }
 
 /// The CPU with the shortest cell of a cell's table and metric.
 fn shortest_like(cell: &Cell, cells: &[Cell]) -> Option<(u16, u16)> {
-    let key = |cell: &Cell| {
-        (
-            cell.release.clone(),
-            cell.case.clone(),
-            cell.mode.clone(),
-            cell.metric.clone(),
-        )
-    };
-    let of = key(cell);
     cells
         .iter()
-        .filter(|other| key(other) == of)
+        .filter(|other| other.is_of_table(cell))
         .min_by(|a, b| a.value_us.total_cmp(&b.value_us))
-        .map(|cell| (cell.cluster, cell.core))
+        .map(Cell::place)
 }
 
 impl CpuPosition {

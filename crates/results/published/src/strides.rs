@@ -1,7 +1,7 @@
 //! The stride study of the data plane.
 
-use crate::if_there;
-use document::{Result, Spanned};
+use crate::{figures, if_there, is_positive};
+use document::Result;
 use experiment::{Conditions, Files};
 use serde::Deserialize;
 
@@ -72,6 +72,19 @@ struct Row {
 /// Name of the study's files, without their endings.
 pub const STRIDES: &str = "dataplane-prefetch";
 
+fn wrong(row: &Row) -> Option<(String, &'static str)> {
+    if !matches!(row.loop_name.as_str(), "single" | "single-split" | "dual") {
+        let message = format!("`{}` is no loop", row.loop_name);
+        return Some((message, "a loop is single, single-split or dual"));
+    }
+    if !is_positive(row.clocks_per_packet) {
+        let message = format!("{} clocks per packet", row.clocks_per_packet);
+        return Some((message, "clocks_per_packet must be greater than 0"));
+    }
+    let message = format!("{} Mpps", row.mpps);
+    (!is_positive(row.mpps)).then_some((message, "mpps must be greater than 0"))
+}
+
 impl StrideReference {
     /// Reads the published stride tables and what a fit may see of them.
     ///
@@ -79,44 +92,16 @@ impl StrideReference {
     /// The first thing that is wrong, with its file and line.
     pub fn read(files: &dyn Files) -> Result<Self> {
         let description: Description = files.document(&format!("{STRIDES}.toml"))?.read()?;
-        let document = files.document(&format!("{STRIDES}.csv"))?;
-        let cell = |row: Spanned<Row>| {
-            let place = row.span();
-            let row = row.into_inner();
-            if !matches!(row.loop_name.as_str(), "single" | "single-split" | "dual") {
-                let message = format!("`{}` is no loop", row.loop_name);
-                return Err(document.wrong(
-                    place,
-                    message,
-                    "a loop is single, single-split or dual",
-                ));
-            }
-            if !(row.clocks_per_packet.is_finite() && row.clocks_per_packet > 0.0) {
-                let message = format!("{} clocks per packet", row.clocks_per_packet);
-                return Err(document.wrong(
-                    place,
-                    message,
-                    "clocks_per_packet must be greater than 0",
-                ));
-            }
-            if !(row.mpps.is_finite() && row.mpps > 0.0) {
-                let message = format!("{} Mpps", row.mpps);
-                return Err(document.wrong(place, message, "mpps must be greater than 0"));
-            }
-            Ok(StrideCell {
-                may_be_fitted: description.fit.loops.contains(&row.loop_name),
-                loop_name: row.loop_name,
-                stride_first: row.stride_first,
-                stride_second: row.stride_second.unwrap_or(row.stride_first),
-                ticks: row.clocks_per_packet,
-                mpps: row.mpps,
-            })
+        let rows = figures(files, &format!("{STRIDES}.csv"), wrong)?;
+        let cell = |row: Row| StrideCell {
+            may_be_fitted: description.fit.loops.contains(&row.loop_name),
+            loop_name: row.loop_name,
+            stride_first: row.stride_first,
+            stride_second: row.stride_second.unwrap_or(row.stride_first),
+            ticks: row.clocks_per_packet,
+            mpps: row.mpps,
         };
-        let cells = document
-            .rows()?
-            .into_iter()
-            .map(cell)
-            .collect::<Result<_, _>>()?;
+        let cells = rows.into_iter().map(cell).collect();
         Ok(Self {
             cells,
             platform: description.platform,

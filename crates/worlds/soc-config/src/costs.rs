@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use toml::Spanned;
 
 /// The cost of operations, in picoseconds unless said otherwise.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Costs {
     /// An access to memory past the caches, and a line's maintenance that reaches memory.
     pub memory_access: u64,
@@ -34,7 +34,7 @@ pub struct Costs {
 }
 
 /// The time that the SCP takes for a command, in picoseconds.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ScpCosts {
     /// From the doorbell to the command taken: frees an SCPI slot, yields an SCMI response.
