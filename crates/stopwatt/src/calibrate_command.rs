@@ -285,7 +285,7 @@ fn as_text(calibration: &Calibration) -> String {
         calibration.cells.len(),
         calibration.rms_us
     );
-    gate_text(&mut out, calibration);
+    out.push_str(&gate_text(calibration));
     for (parameter, value, error) in &calibration.parameters {
         let is_share = parameter.key == "flush_port_share";
         let unit = if is_share { "" } else { " us" };
@@ -345,44 +345,37 @@ fn as_text(calibration: &Calibration) -> String {
 }
 
 /// The figures by which the fit is judged, and the judgement.
-fn gate_text(out: &mut String, calibration: &Calibration) {
+fn gate_text(calibration: &Calibration) -> String {
     let gate = &calibration.gate;
-    let _ = writeln!(
-        out,
-        "  {} distinct values for {} parameters, of which they determine {:.1}: {:.1} degrees of freedom",
-        gate.distinct,
-        calibration.parameters.len(),
-        gate.effective,
-        gate.freedom()
-    );
-    let _ = writeln!(
-        out,
-        "  residuals: {:.2} times what the cells are granted",
-        gate.weighted_rms
-    );
     let left_out = gate.left_out;
-    let _ = writeln!(
-        out,
-        "  leave one out: {} values missed by {:.2} us (rms), {:.1} % in the median; {} alone determine a cost",
-        left_out.values,
-        left_out.rms_us,
-        100.0 * left_out.median,
-        left_out.alone
-    );
     let pinned = if gate.pinned.is_empty() {
         "none".to_owned()
     } else {
         gate.pinned.join(", ")
     };
-    let _ = writeln!(out, "  costs that ended at 0: {pinned}");
-    if let Some(words) = timer_text(calibration) {
-        let _ = writeln!(out, "  {words}");
-    }
-    let _ = if gate.passed() {
-        writeln!(out, "  the fit passes")
+    let timer = timer_text(calibration).map_or_else(String::new, |words| format!("  {words}\n"));
+    let verdict = if gate.passed() {
+        "the fit passes".to_owned()
     } else {
-        writeln!(out, "  a BAD FIT: {}", gate.reasons.join("; "))
+        format!("a BAD FIT: {}", gate.reasons.join("; "))
     };
+    format!(
+        "  {} distinct values for {} parameters, of which they determine {:.1}: {:.1} degrees of freedom
+  residuals: {:.2} times what the cells are granted
+  leave one out: {} values missed by {:.2} us (rms), {:.1} % in the median; {} alone determine a cost
+  costs that ended at 0: {pinned}
+{timer}  {verdict}
+",
+        gate.distinct,
+        calibration.parameters.len(),
+        gate.effective,
+        gate.freedom(),
+        gate.weighted_rms,
+        left_out.values,
+        left_out.rms_us,
+        100.0 * left_out.median,
+        left_out.alone
+    )
 }
 
 /// Wakeups that are farther off than this, as the logarithm of a ratio, tell nothing.
@@ -431,12 +424,7 @@ fn as_json(calibrations: &[Calibration]) -> serde_json::Value {
                     "degrees_of_freedom": calibration.gate.freedom(),
                     "weighted_rms": calibration.gate.weighted_rms,
                     "pinned": calibration.gate.pinned,
-                    "leave_one_out": {
-                        "values": calibration.gate.left_out.values,
-                        "alone": calibration.gate.left_out.alone,
-                        "rms_us": calibration.gate.left_out.rms_us,
-                        "median": calibration.gate.left_out.median,
-                    },
+                    "leave_one_out": calibration.gate.left_out,
                 },
                 "timers": calibration.timers.iter().map(|(cluster, core, log)| json!({
                     "cpu": format!("{cluster}.{core}"), "rms_log_error": log,

@@ -220,8 +220,8 @@ fn as_json(recording: &Recording, figures: &Figures, options: &ImportOptions) ->
         "rows": comparison::row_count(recording),
         "runs_needed": FEWEST_RUNS,
         "tables": tables,
-        "warnings": figures.warnings.iter().map(recordings::warning_json).collect_vec(),
-        "doubts": figures.doubts.iter().map(recordings::warning_json).collect_vec(),
+        "warnings": figures.warnings,
+        "doubts": figures.doubts,
     })
 }
 
@@ -265,15 +265,8 @@ pub fn vpp_runtime(console: &Console, options: &ImportRuntimeOptions) -> miette:
     let mut recording = vpp_runtime::record(header, &options.variant, &runtime);
     recordings::write(&mut recording, &options.output)?;
     if options.format == Format::Json {
-        let nodes = runtime.rows.iter().map(|row| {
-            json!({
-                "name": row.node, "thread": row.thread, "state": row.state, "calls": row.calls, "vectors": row.vectors,
-                "suspends": row.suspends, "clocks": row.clocks,
-            })
-        }).collect_vec();
         let total = runtime.clocks_per_packet();
-        let json =
-            json!({ "nodes": nodes, "clocks_per_packet": total, "recording": options.output });
+        let json = json!({ "nodes": runtime.rows, "clocks_per_packet": total, "recording": options.output });
         return output::print_json(console, &json);
     }
     let nodes = |rows: &mut dyn Iterator<Item = &vpp_runtime::Row>| {

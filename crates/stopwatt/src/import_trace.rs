@@ -235,11 +235,6 @@ fn as_json(trace: &Trace, options: &ImportTraceOptions) -> serde_json::Value {
             }).collect_vec() })
         })
         .collect_vec();
-    let warnings = trace
-        .warnings
-        .iter()
-        .map(recordings::warning_json)
-        .collect_vec();
     json!({
         "recording": options.output.as_ref().map(|folder| folder.display().to_string()),
         "trace_format": trace.format,
@@ -253,6 +248,6 @@ fn as_json(trace: &Trace, options: &ImportTraceOptions) -> serde_json::Value {
         "wake_ups": trace.kernel.wake_ups,
         "doubts": trace.doubts,
         "left_out": trace.left_out,
-        "warnings": warnings,
+        "warnings": trace.warnings,
     })
 }

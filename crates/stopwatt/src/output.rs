@@ -60,13 +60,9 @@ pub fn all_argument() -> Arg {
 
 /// The format that was asked for.
 pub fn format(matches: &ArgMatches) -> &str {
-    match matches
+    matches
         .get_one::<String>("format")
         .map_or("term", String::as_str)
-    {
-        "text" => "term",
-        other => other,
-    }
 }
 
 /// Finds what would keep [`write_file`] from writing a file: for those who would rather know before

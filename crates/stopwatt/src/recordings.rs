@@ -321,11 +321,6 @@ pub fn variant(given: Option<&String>, file: &str) -> String {
         .unwrap_or_default()
 }
 
-/// A line that was left out, or a doubt.
-pub fn warning_json(warning: &import::ImportError) -> serde_json::Value {
-    serde_json::json!({ "file": warning.file, "line": warning.line, "message": warning.message, "help": warning.help })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

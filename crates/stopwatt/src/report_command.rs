@@ -34,7 +34,6 @@ fn form() -> impl TypedValueParser<Value = Form> {
         .help("A folder of the tables in TF-A's documents, a file per test");
     PossibleValuesParser::new(names.into_iter().chain([tables])).try_map(|name| {
         match name.as_str() {
-            "text" => Ok(Form::Report(Format::Text)),
             TF_A_CSV => Ok(Form::TfACsv),
             name => Format::of_name(name)
                 .map(Form::Report)

@@ -3,9 +3,10 @@
 use miette::{
     Diagnostic, LabeledSpan, MietteError, MietteSpanContents, SourceCode, SourceSpan, SpanContents,
 };
+use serde::Serialize;
 
 /// A line that cannot be imported: where it is, why, and what would be right.
-#[derive(Clone, Debug, thiserror::Error)]
+#[derive(Clone, Debug, thiserror::Error, Serialize)]
 #[error("{file}{place}: {message}", place = if *.line == 0 { String::new() } else { format!(":{line}") })]
 pub struct ImportError {
     /// The file.
@@ -16,6 +17,7 @@ pub struct ImportError {
     pub message: String,
     /// The advice: what would be right.
     pub help: String,
+    #[serde(skip)]
     excerpt: Box<Excerpt>,
 }
 

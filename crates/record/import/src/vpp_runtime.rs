@@ -7,6 +7,7 @@
 use crate::error::ImportError;
 use crate::text;
 use recording::{Header, Recording, grouped, metrics};
+use serde::Serialize;
 use std::io::Read;
 
 const RIGHT: &str = "a row is the node's name, its state, calls, vectors, suspends, clocks and vectors per call, as in `ip4-lookup active 12 3072 0 \
@@ -17,11 +18,12 @@ const NO_ROW: &str =
     "`show runtime` prints nodes that ran since `clear runtime`: let packets come, and ask again";
 
 /// A node's row.
-#[derive(Debug, PartialEq)]
+#[derive(Debug, PartialEq, Serialize)]
 pub struct Row {
     /// The thread's number; 0 where the text names none.
     pub thread: u16,
     /// The node's name.
+    #[serde(rename = "name")]
     pub node: String,
     /// State of the row.
     pub state: String,

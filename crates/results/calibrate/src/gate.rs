@@ -4,6 +4,7 @@ use crate::cell_fit::CellFit;
 use crate::parameters::Parameter;
 use itertools::Itertools;
 use nalgebra::DMatrix;
+use serde::Serialize;
 
 /// The figures by which a fit is judged.
 #[derive(Debug)]
@@ -28,7 +29,7 @@ pub struct Gate {
 
 /// The quality with which a fit to all other values foretells a distinct value, by linear
 /// approximation at the fit.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize)]
 pub struct LeaveOneOut {
     /// Distinct values that the others say something about.
     pub values: usize,

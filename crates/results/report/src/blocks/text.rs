@@ -88,6 +88,12 @@ impl From<&str> for Text {
     }
 }
 
+impl From<&String> for Text {
+    fn from(words: &String) -> Self {
+        words.as_str().into()
+    }
+}
+
 impl From<String> for Text {
     fn from(words: String) -> Self {
         words.as_str().into()

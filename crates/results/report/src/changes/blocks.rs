@@ -161,7 +161,7 @@ fn shifts(told: &mut Blocks, comparison: &Comparison) {
         return;
     }
     let table = Table::with_rows(&comparison.shifts)
-        .words("measure", |shift| shift.metric.as_str())
+        .words("measure", |shift| &shift.metric)
         .when(comparison.sides.len() > 2, |table| {
             table.words("", |shift| letter(shift.side))
         })
@@ -685,7 +685,7 @@ fn printed(told: &mut Blocks, published: &PublishedChanges) {
     let percent = |value: Option<f64>| value.map(|value| fixed(value, 1).signed().after(" %"));
     let printed = |value: f64| -> Number { fixed(value, 2).signed().after(" %") };
     let table = Table::with_rows(&published.not_remade)
-        .words("row", |change| change.label.as_str())
+        .words("row", |change| &change.label)
         .numbers("printed", |change| printed(change.printed))
         .numbers("so before, us", |change| figure(change.before_us))
         .numbers("by label", |change| percent(change.by_label))

@@ -29,9 +29,9 @@ pub fn tell(told: &mut Blocks, comparison: &Comparison) {
         .filter(|(test, side)| test.sums[*side].is_some())
         .collect_vec();
     let table = Table::with_rows(&rows)
-        .words("test", |(test, _)| test.case.as_str())
+        .words("test", |(test, _)| &test.case)
         .when(several, |table| {
-            table.words("kernel", |(test, _)| test.variant.as_str())
+            table.words("kernel", |(test, _)| &test.variant)
         })
         .words("", |(_, side)| letter(*side))
         .numbers("entries", |(test, side)| {
@@ -66,11 +66,11 @@ fn shares(told: &mut Blocks, tests: &[IdleTest], sides: usize, several: bool) {
         .flat_map(|test| test.states.iter().map(move |share| (test, share)))
         .collect_vec();
     let table = Table::with_rows(&shares)
-        .words("test", |(test, _)| test.case.as_str())
+        .words("test", |(test, _)| &test.case)
         .when(several, |table| {
-            table.words("kernel", |(test, _)| test.variant.as_str())
+            table.words("kernel", |(test, _)| &test.variant)
         })
-        .words("state", |(_, share)| share.state.as_str())
+        .words("state", |(_, share)| &share.state)
         .each(0..sides, |table, side| {
             let table = table.numbers(format!("{}, %", letter(side)), move |(_, share)| {
                 percent(share.shares[side])

@@ -5,7 +5,7 @@ use super::detail::{Detail, LeftOut};
 use super::frame::{document, frame};
 use super::inline::{cut, inline};
 use super::style::{patterns, without_indents};
-use super::timeline::{Section, geometry, kinds_json};
+use super::timeline::{Section, geometry, kinds};
 use crate::blocks::{Block, Text, grouped};
 use findings::Findings;
 use maud::{Markup, PreEscaped, html};
@@ -60,7 +60,7 @@ pub fn page(
         (contents)
         main { (told) (leaves_out(findings, detail, &writer.left_out, !sections.is_empty())) }
         @if has_timeline {
-            @let drawing = json!({ "kinds": kinds_json(), "geometry": geometry() });
+            @let drawing = json!({ "kinds": kinds(), "geometry": geometry() });
             script type="application/json" id="drawing" { (PreEscaped(super::timeline::json_text(&drawing))) }
             script { (PreEscaped(without_indents(SCRIPT))) }
         }

@@ -161,8 +161,8 @@ fn reached(coverage: &facts::Coverage, told: &mut Blocks) {
     if !counted.is_empty() {
         let table = Table::with_rows(&counted)
             .numbers("times", |reached| whole(reached.count as f64))
-            .words("what", |reached| reached.of.as_str())
-            .words("came to", |reached| reached.what.as_str());
+            .words("what", |reached| &reached.of)
+            .words("came to", |reached| &reached.what);
         told.table(table.done());
     }
     let chosen = coverage
@@ -172,7 +172,7 @@ fn reached(coverage: &facts::Coverage, told: &mut Blocks) {
         .collect_vec();
     let table = Table::with_rows(&chosen)
         .numbers("times", |reached| whole(reached.count as f64))
-        .words("the machine chose that", |reached| reached.what.as_str());
+        .words("the machine chose that", |reached| &reached.what);
     told.table(table.done());
     if coverage.curve.len() > 1 {
         let table = Table::with_rows(&coverage.curve)

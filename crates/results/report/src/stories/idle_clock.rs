@@ -1,11 +1,12 @@
 //! `idle-clock`: what reading a clock and dividing cost the idle loop.
 
 use super::story::Story;
-use crate::blocks::{Blocks, Drawing, IntervalRow, Picture, Table, Text, figure, fixed};
+use crate::blocks::{Blocks, Drawing, IntervalRow, Picture, Table, Text, ends, figure, fixed};
 use crate::words::clocks;
 use crate::words::{capital, idle as words};
 use findings::idle_clock::{Change, Clocks, Statistics};
 use itertools::Itertools;
+use recording::grouped;
 
 /// A table of times.
 fn table<R>(
@@ -106,22 +107,20 @@ fn choices(clocks: &Clocks<'_>) -> Picture {
         .changes
         .iter()
         .any(|change| change.changed_choices > 0.0);
-    let mut rows: Vec<IntervalRow> = Vec::new();
-    for change in &clocks.changes {
+    let shares = clocks.changes.iter().map(|change| {
         let share = if changes_choice {
             Some(change.changed_choices)
         } else {
             change.changed_energy
         };
-        let (name, value) = (
-            format!("{}, {}", change.governor, change.with),
-            100.0 * share.unwrap_or(0.0),
-        );
-        match rows.iter_mut().find(|row| row.name == name) {
-            Some(row) => (row.low, row.high) = (row.low.min(value), row.high.max(value)),
-            None => rows.push(IntervalRow::new(name, [value; 3]).of(change.with)),
-        }
-    }
+        let key = (change.governor, change.with);
+        (key, 100.0 * share.unwrap_or(0.0))
+    });
+    let row = |((governor, with), shares): ((&str, &str), Vec<f64>)| {
+        let (low, high) = ends(shares.iter().copied());
+        IntervalRow::new(format!("{governor}, {with}"), [low, shares[0], high]).of(with)
+    };
+    let mut rows = grouped(shares).into_iter().map(row).collect_vec();
     let most = |row: &IntervalRow| row.high.abs().max(row.low.abs());
     rows.sort_by(|a, b| most(b).total_cmp(&most(a)));
     let (all, what) = (
@@ -140,15 +139,10 @@ fn changed(clocks: &Clocks<'_>, told: &mut Blocks) {
     let Some(first) = clocks.changes.first() else {
         return;
     };
-    let mut rows: Vec<&Change<'_>> = Vec::new();
-    for change in &clocks.changes {
-        if rows
-            .iter()
-            .all(|row| (row.governor, row.with) != (change.governor, change.with))
-        {
-            rows.push(change);
-        }
-    }
+    let changes = clocks.changes.iter();
+    let rows = changes
+        .unique_by(|row| (row.governor, row.with))
+        .collect_vec();
     // Where the trace does not say everything each governor was replayed twice, and both
     // figures are shown if they differ.
     let both = |row: &Change<'_>, of: &dyn Fn(&Change<'_>) -> Option<String>| {

@@ -66,7 +66,7 @@ fn accuracies(rows: &[Accuracy]) -> Table {
     Table::with_rows(rows)
         .when(
             rows.iter().any(|row| row.release != rows[0].release),
-            |table| table.words("release", |row| row.release.as_str()),
+            |table| table.words("release", |row| &row.release),
         )
         .words("predicted cells", |row| {
             row.what.replace(" and cache flush", ", flush")
@@ -97,7 +97,7 @@ fn spreads(spreads: &[Spread], note: &str) -> Table {
         each.join(", ")
     };
     Table::with_rows(spreads)
-        .words("release", |spread| spread.release.as_str())
+        .words("release", |spread| &spread.release)
         .words("case", |spread| case_title(&spread.case))
         .numbers("runs", |spread| whole(spread.seeds as f64))
         .numbers("orders", |spread| whole(spread.orders as f64))

@@ -53,7 +53,7 @@ fn picture(cells: &[Cells], ticks: &Ticks) -> Option<Picture> {
 impl Story for Gains {
     fn tell(&self, told: &mut Blocks) {
         let table = Table::with_rows(&self.gains)
-            .words("loop", |gain| gain.loop_name.as_str())
+            .words("loop", |gain| &gain.loop_name)
             .numbers("best", |gain| label(gain.stride_first, gain.stride_second))
             .numbers("clocks", |gain| figure(gain.clocks))
             .numbers("by parallelism", |gain| fixed(gain.gain_parallel, 2))
@@ -109,7 +109,7 @@ impl Story for MeasuredStudy<'_> {
             Cell::Range(low, high)
         };
         let table = Table::with_rows(&self.cells)
-            .words("loop", |cell| cell.loop_name.as_str())
+            .words("loop", |cell| &cell.loop_name)
             .numbers("strides", |cell| {
                 format!("+{}/+{}", cell.stride_first, cell.stride_second)
             })
@@ -188,7 +188,7 @@ fn cell_table(predicted: &PredictedStudy<'_>) -> Table {
     let waited = |cell: &Cells, access: &str| fixed(cell.waited_at(access), 2);
     let or_dash = |number: Option<Number>| number.map_or_else(|| Cell::from("-"), Cell::from);
     Table::with_rows(&predicted.cells)
-        .words("loop", |cell| cell.loop_name.as_str())
+        .words("loop", |cell| &cell.loop_name)
         .numbers("strides", Cells::label)
         .numbers("published", |cell| or_dash(cell.published_clocks_per_packet.map(|clocks| fixed(clocks, 3))))
         .numbers("model", |cell| fixed(cell.clocks_per_packet, 3))

@@ -87,7 +87,7 @@ impl Story for Tune<'_> {
                 .map_or(0, |of| of.bytes)
         };
         let table = Table::with_rows(&self.groups)
-            .words("records", |group| group.set.as_str())
+            .words("records", |group| &group.set)
             .words("of", |group| Cell::from(size(place(&group.set))))
             .numbers("batch", |group| whole(group.batch as f64))
             .words("least of what was tried there", |group| {

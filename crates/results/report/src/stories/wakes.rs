@@ -14,7 +14,7 @@ fn table(rows: &[WakeRow], most: usize) -> Columns<'_, WakeRow> {
     Table::with_rows(&rows[..rows.len().min(most)])
         .numbers("CPU", |row| row.cpu.map(|cpu| grouped(cpu.into())))
         .words("state", |row| row.state.as_deref())
-        .words("cause", |row| row.cause.as_str())
+        .words("cause", |row| &row.cause)
         .words("called by", |row| row.by.as_deref())
         .numbers("on CPU", |row| row.by_cpu.map(|cpu| grouped(cpu.into())))
         .words("ran first", |row| row.first.as_deref())

@@ -103,25 +103,17 @@ impl<'s> SweepStory<'s> {
         &self.summary.quantities[at]
     }
 
-    /// The points that have a quantity, from the least to the greatest.
-    fn ordered(&self, quantity: usize) -> Vec<&'s PointSummary> {
-        let mut points = self
-            .summary
-            .points
-            .iter()
-            .filter(|point| point.figures[quantity].is_finite())
-            .collect_vec();
-        points.sort_by(|a, b| {
-            a.figures[quantity]
-                .total_cmp(&b.figures[quantity])
-                .then(a.number.cmp(&b.number))
-        });
-        points
-    }
-
+    /// The points with the least and the greatest of a quantity.
     fn ends(&self, quantity: usize) -> Option<Ends<'s>> {
-        let points = self.ordered(quantity);
-        Some((*points.first()?, *points.last()?))
+        let points = self.summary.points.iter();
+        let known = points.filter(|point| point.figures[quantity].is_finite());
+        known
+            .minmax_by(|a, b| {
+                a.figures[quantity]
+                    .total_cmp(&b.figures[quantity])
+                    .then(a.number.cmp(&b.number))
+            })
+            .into_option()
     }
 
     /// The settings of a point, but for the draw of chance.
@@ -194,18 +186,18 @@ impl<'s> SweepStory<'s> {
     fn tell(&self, told: &mut Blocks, quantity: usize) {
         let unit = &self.quantity(quantity).unit;
         let table = Table::with_rows(&self.effects[quantity])
-            .words("key", |effect| effect.key.as_str())
+            .words("key", |effect| &effect.key)
             .numbers("of the variance, %", |effect| {
                 fixed(effect.share * 100.0, 1)
             })
             .numbers(format!("least mean, {unit}"), |effect| {
                 figure(effect.least.1)
             })
-            .words("with", |effect| effect.least.0.as_str())
+            .words("with", |effect| &effect.least.0)
             .numbers(format!("greatest mean, {unit}"), |effect| {
                 figure(effect.greatest.1)
             })
-            .words("with", |effect| effect.greatest.0.as_str())
+            .words("with", |effect| &effect.greatest.0)
             .done();
         told.table(table.titled(format!(
             "What moves {}",

@@ -4,9 +4,11 @@
 use super::picture::What;
 use crate::drawn::drawn;
 use attribution::{Cause, WaitFor};
-use serde_json::{Value, json};
+use serde::Serialize;
 
 /// The form of a span in its lane.
+#[derive(Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Form {
     /// A bar with a label.
     Bar,
@@ -19,7 +21,10 @@ pub enum Form {
 }
 
 /// The looks of one kind of span.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Kind {
+    is_cause: bool,
     pub class: &'static str,
     pub form: Form,
     /// The words; `{}` stands for its CPU or its number.
@@ -44,6 +49,7 @@ pub struct Kind {
 /// The way in which a kind that is no cause is drawn.
 fn other(class: &'static str, form: Form, words: &str, labels: &[&str], light_label: bool) -> Kind {
     Kind {
+        is_cause: false,
         class,
         form,
         words: words.to_owned(),
@@ -90,6 +96,7 @@ pub fn kinds() -> Vec<Kind> {
         let letter = row.letter.to_string();
         let to_scp = cause.wait() == Some(WaitFor::Scp);
         Kind {
+            is_cause: true,
             class: drawn(cause).class,
             form: Form::Bar,
             words: row.title.to_owned(),
@@ -131,35 +138,4 @@ pub fn kinds() -> Vec<Kind> {
         ),
     ];
     causes.chain(others).collect()
-}
-
-/// The kinds for the script: arrays of class, form (`bar`, `flat`, `line`, `gap`), words, labels,
-/// labels of a wait, whether labels are light, margin, whether `{}` is a CPU, words of a wait,
-/// whether a wait's arrow leads to the SCP, whether it is a cause.
-pub fn kinds_json() -> Value {
-    let form = |form: Form| match form {
-        Form::Bar => "bar",
-        Form::Flat => "flat",
-        Form::Line => "line",
-        Form::Gap => "gap",
-    };
-    kinds()
-        .into_iter()
-        .enumerate()
-        .map(|(number, kind)| {
-            json!({
-                "class": kind.class,
-                "form": form(kind.form),
-                "words": kind.words,
-                "labels": kind.labels,
-                "waitingLabels": kind.waiting_labels,
-                "lightLabel": kind.light_label,
-                "margin": kind.margin,
-                "namesCpu": kind.names_cpu,
-                "waitingWords": kind.waiting_words,
-                "toScp": kind.to_scp,
-                "isCause": number < NORMAL_WORLD,
-            })
-        })
-        .collect()
 }

@@ -16,7 +16,7 @@ mod picture;
 mod section;
 
 pub use draw::{AXIS, LANE, geometry};
-pub use kinds::kinds_json;
+pub use kinds::kinds;
 pub use picture::Names;
 pub use section::{Section, sections};
 
