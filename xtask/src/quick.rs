@@ -1,7 +1,7 @@
 //! `cargo xtask quick`: what a small change needs before it is committed. Nothing is installed.
 
 use crate::tools::{
-    Result, cargo, check, cpu_seconds_of_children, git, read, root, said, slow_tests,
+    Result, cargo, cpu_seconds_of_children, git, read, root, run_cargo, said, slow_tests,
 };
 use crate::{limits, runner};
 use std::collections::BTreeSet;
@@ -25,7 +25,7 @@ pub fn run() -> Result {
     let begin = Instant::now();
     let changed = changed()?;
     println!("== format");
-    check(&mut cargo("fmt --all --check"))?;
+    run_cargo("fmt --all --check")?;
     if changed.is_empty() {
         println!("No package differs from main: there is nothing to compile.");
         return Ok(());
@@ -35,9 +35,9 @@ pub fn run() -> Result {
     println!("== clippy of {}", names(&changed));
     let clippy = |options: &str, packages| {
         let packages = chosen(packages);
-        check(&mut cargo(&format!(
+        run_cargo(&format!(
             "clippy --quiet --release {options} {packages} -- -D warnings"
-        )))
+        ))
     };
     clippy("--all-targets", &changed)?;
     let above = above(&changed)?;

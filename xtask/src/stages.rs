@@ -3,7 +3,7 @@
 use crate::runner::{self, Outcome, Program};
 use crate::tools::{
     Result, at, built, cargo, check, copy, cpu_seconds_of_children, create, entries, hold_known,
-    read, remove, root, said, slow_tests, words,
+    read, remove, root, run_cargo, said, slow_tests, words,
 };
 use crate::{dependencies, limits, needs, python as package};
 use std::path::{Path, PathBuf};
@@ -225,7 +225,7 @@ fn bytes_below(folder: &Path) -> Result<u64> {
 }
 
 fn format() -> Result {
-    check(&mut cargo("fmt --all --check"))?;
+    run_cargo("fmt --all --check")?;
     check(&mut firmware_cargo("fmt --all --check"))?;
     documents()
 }
@@ -273,12 +273,10 @@ fn too_long(text: &str) -> impl Iterator<Item = usize> {
 /// Clippy on the product, where a function has at most 70 lines (`clippy.toml`), then on all.
 fn lints() -> Result {
     let clippy = "clippy --quiet --release --locked --workspace";
-    check(&mut cargo(&format!(
+    run_cargo(&format!(
         "{clippy} -- -D warnings -W clippy::too_many_lines"
-    )))?;
-    check(&mut cargo(&format!(
-        "{clippy} --all-targets -- -D warnings"
-    )))
+    ))?;
+    run_cargo(&format!("{clippy} --all-targets -- -D warnings"))
 }
 
 /// The folder below `target` with Biome and axe-core, at the versions that
@@ -308,7 +306,7 @@ fn program() -> Result {
     let program = built("release/stopwatt");
     let is_first = !program.exists();
     let before = cpu_seconds_of_children();
-    check(&mut cargo("build --quiet --release --locked"))?;
+    run_cargo("build --quiet --release --locked")?;
     let seconds = is_first.then(|| cpu_seconds_of_children() - before);
     let size = std::fs::metadata(&program).map_err(at(&program))?.len();
     limits::check(&root(), size, seconds)
@@ -406,12 +404,8 @@ const WITHOUT_SYSTEM: &str = "-p stopwatt-cells -p stopwatt-points -p stopwatt-p
 /// The crates that need no operating system, where a wrap or a broken assertion would hide in an
 /// optimised build; and psci and points with all their features.
 fn detail() -> Result {
-    check(&mut cargo(&format!(
-        "test --quiet --locked {WITHOUT_SYSTEM}"
-    )))?;
-    check(&mut cargo(
-        "test --quiet --locked -p stopwatt-psci -p stopwatt-points --all-features",
-    ))
+    run_cargo(&format!("test --quiet --locked {WITHOUT_SYSTEM}"))?;
+    run_cargo("test --quiet --locked -p stopwatt-psci -p stopwatt-points --all-features")
 }
 
 /// The libraries that other projects may use, each behind those that it needs.
@@ -435,10 +429,10 @@ fn packages() -> Result {
         remove(&target)?;
     }
     let packages = LIBRARIES.map(|package| format!("--package {package}"));
-    check(&mut cargo(&format!(
+    run_cargo(&format!(
         "package --quiet --locked --allow-dirty --target-dir target/packages {}",
         packages.join(" ")
-    )))
+    ))
 }
 
 /// Removes what Cargo unpacked of these packages earlier. Cargo takes a package of one version to
@@ -471,9 +465,9 @@ fn forget_unpacked(crates: &[&str]) -> Result {
 }
 
 fn bare_metal() -> Result {
-    check(&mut cargo(&format!(
+    run_cargo(&format!(
         "build --quiet --release --target aarch64-unknown-none {WITHOUT_SYSTEM} -p stopwatt-smc"
-    )))
+    ))
 }
 
 /// Cargo in the firmware's workspace, whose configuration names its target.
@@ -517,9 +511,7 @@ fn documentation() -> Result {
 
 /// Builds the explorer, which pages show, and the site.
 fn documentation_with(more: &[String]) -> Result {
-    check(&mut cargo(
-        "build --quiet --release --locked --package stopwatt-explore",
-    ))?;
+    run_cargo("build --quiet --release --locked --package stopwatt-explore")?;
     package::site(&root(), more)
 }
 
@@ -600,7 +592,7 @@ fn recordings() -> Result {
         check(&mut command)?;
         Ok(output)
     };
-    check(&mut cargo("build --quiet --release --locked"))?;
+    run_cargo("build --quiet --release --locked")?;
     let (one, two) = (record("1")?, record("2")?);
     for file in [
         "events.parquet",

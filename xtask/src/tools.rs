@@ -50,6 +50,14 @@ pub fn check(command: &mut Command) -> Result {
     }
 }
 
+/// Runs cargo with a line of arguments.
+///
+/// # Errors
+/// It cannot be started, or fails.
+pub fn run_cargo(line: &str) -> Result {
+    check(&mut cargo(line))
+}
+
 /// What a command prints, once it has come to its end.
 ///
 /// # Errors

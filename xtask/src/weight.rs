@@ -12,6 +12,16 @@ enum Language {
     Hash,
 }
 
+impl Language {
+    /// How comments begin and end.
+    const fn comments(self) -> &'static [(&'static str, &'static str)] {
+        match self {
+            Self::Slashes => &[("//", "\n"), ("/*", "*/")],
+            Self::Hash => &[("#", "\n")],
+        }
+    }
+}
+
 /// What the repository weighs, as it is committed, generated files too.
 #[derive(Default)]
 pub struct Weight {
@@ -74,29 +84,17 @@ pub fn weigh(root: &Path) -> Result<Weight> {
 
 /// Tokens of a text: names, numbers, texts and signs; blanks and comments are none.
 fn count(text: &str, language: Language) -> usize {
-    let (mut rest, mut tokens) = (text, 0);
+    let (mut rest, mut tokens) = (text.trim_start(), 0);
     while let Some(first) = rest.chars().next() {
-        let length = match (first, language) {
-            (first, _) if first.is_whitespace() => {
-                rest = &rest[first.len_utf8()..];
-                continue;
+        let mut comments = language.comments().iter();
+        let after = match comments.find(|(begin, _)| rest.starts_with(begin)) {
+            Some((_, end)) => rest.split_once(end).map_or("", |(_, after)| after),
+            None => {
+                tokens += 1;
+                &rest[token(rest, first, language)..]
             }
-            ('#', Language::Hash) => {
-                rest = rest.find('\n').map_or("", |end| &rest[end..]);
-                continue;
-            }
-            ('/', Language::Slashes) if rest.starts_with("//") => {
-                rest = rest.find('\n').map_or("", |end| &rest[end..]);
-                continue;
-            }
-            ('/', Language::Slashes) if rest.starts_with("/*") => {
-                rest = rest.find("*/").map_or("", |end| &rest[end + 2..]);
-                continue;
-            }
-            _ => token(rest, first, language),
         };
-        rest = &rest[length..];
-        tokens += 1;
+        rest = after.trim_start();
     }
     tokens
 }

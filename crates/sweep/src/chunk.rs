@@ -295,10 +295,13 @@ fn columns(fitting: &Fitting, all: &[PointResult]) -> Vec<Column> {
         name: name.to_owned(),
         values,
     };
-    let mut columns = vec![column(
-        "sweep_point",
-        Values::U64(all.iter().map(|ran| Some(ran.point.number)).collect()),
-    )];
+    let numbers = |name: &str, of: fn(&PointResult) -> Option<u64>| {
+        column(name, Values::U64(all.iter().map(of).collect()))
+    };
+    let texts = |name: &str, of: fn(&PointResult) -> Option<String>| {
+        column(name, Values::Text(all.iter().map(of).collect()))
+    };
+    let mut columns = vec![numbers("sweep_point", |ran| Some(ran.point.number))];
     for (key, kind) in fitting.plan.keys() {
         let values = all.iter().map(|ran| {
             ran.point
@@ -320,12 +323,9 @@ fn columns(fitting: &Fitting, all: &[PointResult]) -> Vec<Column> {
                 ),
                 Kind::Number => Values::F64(
                     values
-                        .map(|value| match value {
-                            Some(Value::Number(number) | Value::Quantity(number, _)) => {
-                                Some(*number)
-                            }
-                            Some(Value::Whole(number)) => Some(*number as f64),
-                            _ => None,
+                        .map(|value| match value? {
+                            Value::Quantity(number, _) => Some(*number),
+                            value => value.as_number(),
                         })
                         .collect(),
                 ),
@@ -334,22 +334,12 @@ fn columns(fitting: &Fitting, all: &[PointResult]) -> Vec<Column> {
         ));
     }
     if fitting.plan.repeats() {
-        columns.push(column(
-            "repetition",
-            Values::U64(all.iter().map(|ran| Some(ran.point.repetition)).collect()),
-        ));
+        columns.push(numbers("repetition", |ran| Some(ran.point.repetition)));
     }
-    columns.push(column(
-        "status",
-        Values::Text(all.iter().map(|ran| Some(ran.status.to_owned())).collect()),
-    ));
-    columns.push(column(
-        "why",
-        Values::Text(all.iter().map(|ran| ran.why.clone()).collect()),
-    ));
-    columns.push(column(
-        "counter_hz",
-        Values::U64(all.iter().map(|ran| ran.counter_hz).collect()),
-    ));
+    columns.extend([
+        texts("status", |ran| Some(ran.status.to_owned())),
+        texts("why", |ran| ran.why.clone()),
+        numbers("counter_hz", |ran| ran.counter_hz),
+    ]);
     columns
 }

@@ -361,7 +361,7 @@ impl Roles {
     /// CPUs of a cluster by their powerdown in the iteration: the one that waited longest got the
     /// lock last. The last man is the one that flushed the L2, by its events; without events, the
     /// last of a suspend to the deepest level.
-    fn new(recording: &Recording, splits: &HashMap<(Series, u32, u16, &str), Split>) -> Self {
+    fn new(recording: &Recording, splits: &Splits<'_>) -> Self {
         let mut tables: BTreeMap<(Series, u32, u16), Vec<(f64, u16)>> = BTreeMap::new();
         for measure in recording.measures() {
             let (_, case, mode) = recording.series_texts(measure.series);

@@ -33,11 +33,11 @@ impl Story for Latency<'_> {
             })
             .collect_vec();
         told.answers(words::answer(findings, &cases));
-        told.extend([Block::heading(1, "Overview")]);
+        told.heading("Overview");
         told.table(overview(findings, &cases));
         let accuracy = findings.accuracy();
         if !accuracy.is_empty() {
-            told.extend([Block::heading(1, "Accuracy")]);
+            told.heading("Accuracy");
             told.table(accuracies(accuracy));
         }
         if accuracy.iter().any(|row| row.guess.is_some()) {

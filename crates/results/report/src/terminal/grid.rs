@@ -33,13 +33,13 @@ pub fn right(text: String) -> Cell {
 /// column. A word or number is never broken: a column that is too wide of itself stays so.
 pub fn fitted(mut table: Table, style: Style) -> String {
     let columns = u32::from(columns(style));
-    let widest = widest_words(&mut table, columns);
-    let narrowest = |columns: &[usize]| {
-        1 + columns
-            .iter()
-            .map(|&at| u32::from(widest[at]) + 1)
-            .sum::<u32>()
-    };
+    let mut widest = widths(&mut table, longest_word);
+    // A word that is longer than the terminal is wide, as only a damaged recording has one, is
+    // broken all the same.
+    widest
+        .iter_mut()
+        .for_each(|width| *width = (*width).min(columns as u16));
+    let narrowest = |columns: &[usize]| needed(&picked(&widest, columns), 0);
     let all = (0..widest.len()).collect_vec();
     if narrowest(&all) <= columns {
         return within(table, &widest, style).to_string();
@@ -128,28 +128,38 @@ fn headings(table: &mut Table) -> Vec<String> {
     headings
 }
 
-/// The longest word of each column. A word that is longer than the terminal is wide, as only a
-/// damaged recording has one, is broken all the same.
-fn widest_words(table: &mut Table, columns: u32) -> Vec<u16> {
-    let longest_word = |text: &str| {
-        text.split_whitespace()
-            .map(|word| word.chars().count())
-            .max()
-            .unwrap_or(0)
-            .min(columns as usize) as u16
-    };
+/// The number of characters of a text's longest word.
+pub fn longest_word(text: &str) -> usize {
+    let words = text.split_whitespace();
+    words.map(|word| word.chars().count()).max().unwrap_or(0)
+}
+
+/// The number of characters of a text's longest line.
+fn longest_line(text: &str) -> usize {
+    let lines = text.lines().map(|line| line.chars().count());
+    lines.max().unwrap_or(0)
+}
+
+/// Wider than any terminal.
+const MOST_WIDTH: usize = 400;
+
+/// The width of each column by a measure of its cells; a heading may be broken between words.
+fn widths(table: &mut Table, of_cell: fn(&str) -> usize) -> Vec<u16> {
     let headings = headings(table);
-    (0..table.column_count())
-        .map(|at| {
-            table
-                .column_cells_iter(at)
-                .flatten()
-                .map(|cell| longest_word(&cell.content()))
-                .chain([longest_word(&headings[at])])
-                .max()
-                .unwrap_or(0)
-        })
-        .collect()
+    let width = |(at, heading): (usize, &String)| {
+        let cells = table.column_cells_iter(at).flatten();
+        let cells = cells.map(|cell| of_cell(&cell.content()));
+        cells
+            .fold(longest_word(heading), usize::max)
+            .min(MOST_WIDTH) as u16
+    };
+    headings.iter().enumerate().map(width).collect()
+}
+
+/// The width that columns of these widths need, with the lines between them.
+fn needed(widths: &[u16], padding: u16) -> u32 {
+    let columns = widths.iter().map(|&of| u32::from(of + padding) + 1);
+    1 + columns.sum::<u32>()
 }
 
 /// The table with lines broken between words where they must be, and with fewer blanks where that
@@ -158,13 +168,7 @@ fn within(mut table: Table, widest: &[u16], style: Style) -> Table {
     /// Blanks beside a cell's text.
     const PADDING: u16 = 2;
     let room = u32::from(columns(style));
-    let needed = |widths: &[u16], padding: u16| {
-        1 + widths
-            .iter()
-            .map(|&of| u32::from(of + padding) + 1)
-            .sum::<u32>()
-    };
-    let whole = whole_widths(&mut table);
+    let whole = widths(&mut table, longest_line);
     let padding = if needed(widest, PADDING) > room
         || (needed(&whole, PADDING) > room && needed(&whole, 0) <= room)
     {
@@ -179,37 +183,6 @@ fn within(mut table: Table, widest: &[u16], style: Style) -> Table {
         )));
     }
     table
-}
-
-/// The widths of the columns if no cell is broken; headings may be.
-fn whole_widths(table: &mut Table) -> Vec<u16> {
-    let width = |text: String| {
-        text.lines()
-            .map(|line| line.chars().count())
-            .max()
-            .unwrap_or(0)
-            .min(400) as u16
-    };
-    let headings = headings(table)
-        .iter()
-        .map(|heading| {
-            heading
-                .split_whitespace()
-                .map(|word| word.chars().count())
-                .max()
-                .unwrap_or(0) as u16
-        })
-        .collect_vec();
-    let count = table.column_count();
-    let cells = |at: usize| {
-        table
-            .column_cells_iter(at)
-            .flatten()
-            .map(|cell| width(cell.content()))
-            .max()
-            .unwrap_or(0)
-    };
-    (0..count).map(|at| cells(at).max(headings[at])).collect()
 }
 
 /// A text on lines as wide as the terminal at most, in a colour (its code); `first` stands before

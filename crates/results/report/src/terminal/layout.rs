@@ -1,6 +1,6 @@
 //! Blocks as lines: paragraphs, tables with bars, and what belongs to them.
 
-use super::grid::{columns, fitted, paragraph, right, table};
+use super::grid::{columns, fitted, longest_word, paragraph, right, table};
 use super::paint::{BOLD, DIM, WARNING, painted};
 use super::pictures;
 use crate::blocks::{Bars, Block, Cell, Paint, Table, Tone};
@@ -140,12 +140,7 @@ fn bar_widths(block: &Table, style: Style) -> Vec<usize> {
             cell => cell.plain().chars().count(),
         });
         let heading = &block.columns[at].heading;
-        let longest = heading
-            .split_whitespace()
-            .map(|word| word.chars().count())
-            .max()
-            .unwrap_or(0);
-        cells.max().unwrap_or(0).min(32).max(longest)
+        cells.max().unwrap_or(0).min(32).max(longest_word(heading))
     };
     let used: usize = (0..block.columns.len()).map(|at| widest(at) + 3).sum();
     let room = usize::from(columns(style))
