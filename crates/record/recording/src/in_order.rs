@@ -8,6 +8,12 @@ pub fn distinct<T: PartialEq>(items: impl IntoIterator<Item = T>) -> Vec<T> {
         .collect()
 }
 
+/// A number as a key to sort by: keys lie in the order of [`f64::total_cmp`].
+pub fn total_order(number: f64) -> i64 {
+    let bits = number.to_bits().cast_signed();
+    bits ^ (i64::MAX & (bits >> 63))
+}
+
 /// The place of the first item that is meant; of a new one at the end where there is none.
 pub fn place_of<T>(
     items: &mut Vec<T>,

@@ -63,7 +63,7 @@ pub use header::{
     Axis, FileFacts, Header, Interval, Lane, Picture, PictureKind, Platform, Run, TimeBase,
     TimerMode, TimerOwners, conditions,
 };
-pub use in_order::{distinct, grouped, place_of};
+pub use in_order::{distinct, grouped, place_of, total_order};
 pub use names::Name;
 pub use part::PartWriter;
 pub use reader::{MOST_HELD, Reader};

@@ -12,8 +12,10 @@ use psci_cases::{CASES, Case, Mode};
 use published::{Cell, PsciReference};
 use rayon::prelude::*;
 use recording::metrics::{self, Metric};
+use recording::total_order;
 use soc::config::{Costs, Machine, Platform, Release};
 use soc::{Conditions, Order, ProcedureStamps};
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::iter;
 
@@ -221,7 +223,7 @@ fn valleys(
             valleys.push(scales);
         }
     }
-    valleys.sort_by(|a, b| distance(a).total_cmp(&distance(b)));
+    valleys.sort_by_key(|of| total_order(distance(of)));
     valleys
 }
 
@@ -255,7 +257,7 @@ impl Model<'_> {
             .map(|start| self.minimize_from(start))
             .collect::<Result<_, _>>()?;
         // There is at least the start at the priors.
-        let best = found.iter().min_by(|a, b| a.1.total_cmp(&b.1)).cloned();
+        let best = found.iter().min_by_key(|of| total_order(of.1)).cloned();
         let mut best = best.ok_or_else(|| Error::NoCells(self.release.name.clone()))?;
         // A step that went below 0 finds no slope there: what ended at 0 is tried once more from
         // half of its prior.
@@ -426,7 +428,7 @@ impl Model<'_> {
                 timers.push((timer.cluster, timer.core, mean.sqrt()));
             }
         }
-        timers.sort_by(|a, b| a.2.total_cmp(&b.2));
+        timers.sort_by_key(|of| total_order(of.2));
         Ok(timers)
     }
 
@@ -617,7 +619,7 @@ fn indistinct(data: &DMatrix<f64>, parameters: &[Parameter]) -> Vec<Indistinct> 
                 .filter(|&(_, &part)| part.abs() > 0.2)
                 .map(|(parameter, &part)| (parameter.key.clone(), part))
                 .collect_vec();
-            members.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()));
+            members.sort_by_key(|of| Reverse(total_order(of.1.abs())));
             // A direction and its opposite are the same: let the first member be positive.
             if members.first().is_some_and(|first| first.1 < 0.0) {
                 members.iter_mut().for_each(|member| member.1 = -member.1);
@@ -628,7 +630,7 @@ fn indistinct(data: &DMatrix<f64>, parameters: &[Parameter]) -> Vec<Indistinct> 
             }
         })
         .collect_vec();
-    found.sort_by(|a, b| b.uncertainty.total_cmp(&a.uncertainty));
+    found.sort_by_key(|of| Reverse(total_order(of.uncertainty)));
     found
 }
 

@@ -6,6 +6,8 @@ use crate::table::{Key, TableName, Who};
 use attribution::{Cause, Spent};
 use recording::idle::{IdleSum, percent_of};
 use recording::metrics::Better;
+use recording::total_order;
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 /// The facts about a recording as a whole.
@@ -431,7 +433,7 @@ impl<P> PartChange<P> {
 
     /// The changes, the largest first.
     pub fn sorted(mut changes: Vec<Self>) -> Vec<Self> {
-        changes.sort_by(|a, b| b.absolute().abs().total_cmp(&a.absolute().abs()));
+        changes.sort_by_key(|of| Reverse(total_order(of.absolute().abs())));
         changes
     }
 }
@@ -485,7 +487,7 @@ impl Change {
         let most = self
             .causes
             .iter()
-            .max_by(|a, b| (a.absolute() * sign).total_cmp(&(b.absolute() * sign)))?;
+            .max_by_key(|of| total_order(of.absolute() * sign))?;
         (most.absolute() * sign > 0.0).then_some(most.part)
     }
 }

@@ -4,7 +4,7 @@ use attribution::{Cause, Split, Timelines};
 use findings::compared::ordinal;
 use itertools::Itertools;
 use recording::metrics::{POWERDOWN, PRINTED_CHANGE};
-use recording::{Measure, Name, Recording, Series};
+use recording::{Measure, Name, Recording, Series, total_order};
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 
@@ -285,7 +285,7 @@ fn points(recording: &Recording) -> HashMap<(Series, Name, Name), String> {
     }
     let mut places = HashMap::new();
     for ((series, metric, range), mut points) in ranges {
-        points.sort_by(|a, b| a.0.total_cmp(&b.0));
+        points.sort_by_key(|of| total_order(of.0));
         let count = points.len();
         for (place, (_, name)) in (1..).zip(points) {
             places.insert(
@@ -343,7 +343,7 @@ fn orders(rows: &[(Key, Samples)]) -> BTreeMap<TableName, Vec<u16>> {
     tables
         .into_iter()
         .map(|(table, mut order)| {
-            order.sort_by(|a, b| a.0.total_cmp(&b.0));
+            order.sort_by_key(|of| total_order(of.0));
             (
                 table,
                 order.into_iter().map(|(_, cluster)| cluster).collect(),

@@ -3,8 +3,9 @@
 use crate::compared::ComparedCell;
 use attribution::Cause;
 use itertools::Itertools;
-use recording::grouped;
 use recording::metrics::{self, CACHE_FLUSH, Metric};
+use recording::{grouped, total_order};
+use std::cmp::Reverse;
 
 /// A case of a release: the rows of one table.
 pub struct Group<'a> {
@@ -82,6 +83,6 @@ pub fn used_causes<'a>(cells: impl Iterator<Item = &'a ComparedCell>) -> Vec<Cau
     }
     let mut causes: Vec<(Cause, f64)> = sums.into_iter().collect();
     // Equal ones stay in the order of the table of causes.
-    causes.sort_by(|a, b| b.1.total_cmp(&a.1));
+    causes.sort_by_key(|of| Reverse(total_order(of.1)));
     causes.into_iter().map(|(cause, _)| cause).collect()
 }

@@ -6,7 +6,7 @@ use evidence::{Iterations, Rank};
 use itertools::Itertools;
 use published::{Cell, PsciReference};
 use recording::metrics::{POWERDOWN, WAKEUP};
-use recording::{Interval, Recording, Series, TimerMode};
+use recording::{Interval, Recording, Series, TimerMode, total_order};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -224,7 +224,7 @@ impl Mode {
     /// the figure of the likeliest.
     fn apart(modes: Vec<Self>) -> Vec<Self> {
         let mut ranked = modes.into_iter().enumerate().collect_vec();
-        ranked.sort_by(|a, b| a.1.interval.0.total_cmp(&b.1.interval.0));
+        ranked.sort_by_key(|of| total_order(of.1.interval.0));
         let mut apart: Vec<(usize, Self)> = Vec::new();
         for (rank, mut mode) in ranked {
             match apart

@@ -1,7 +1,8 @@
 //! Instructions of passages by function, which several experiments count.
 
-use recording::Recording;
 use recording::facts::{FactsError, Functions};
+use recording::{Recording, total_order};
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 /// The counts by function of a recording; `None` if it has none.
@@ -62,7 +63,7 @@ pub fn of_first_build(counts: &Functions) -> Option<Sums<'_>> {
         }
     }
     let mut functions: Vec<(&str, f64)> = functions.into_iter().collect();
-    functions.sort_by(|a, b| b.1.total_cmp(&a.1));
+    functions.sort_by_key(|of| Reverse(total_order(of.1)));
     Some(Sums {
         build,
         passages: of_build().count(),

@@ -8,7 +8,7 @@ use crate::spread::{Spread, Steadiness, apart};
 use crate::ticks::Ticks;
 use itertools::Itertools;
 use recording::facts::{self, FactsError};
-use recording::{Recording, distinct, metrics};
+use recording::{Recording, distinct, metrics, total_order};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -169,7 +169,7 @@ pub fn read<'r>(run: &Run<'r>) -> Result<LoadedGraph<'r>, FactsError> {
 /// The window with the median of some values, the lower of two in the middle.
 fn median_window(values: &[f64]) -> usize {
     let mut order = (0..values.len()).collect_vec();
-    order.sort_by(|a, b| values[*a].total_cmp(&values[*b]));
+    order.sort_by_key(|of| total_order(values[*of]));
     order
         .get(order.len().saturating_sub(1) / 2)
         .copied()

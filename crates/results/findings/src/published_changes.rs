@@ -4,6 +4,7 @@ use attribution::lock_order_decides as by_rank;
 use itertools::Itertools;
 use published::{Cell, PsciReference};
 use recording::metrics::POWERDOWN;
+use recording::total_order;
 
 /// The result of checking the printed changes of a release.
 #[derive(Debug, PartialEq)]
@@ -129,7 +130,7 @@ fn order(cells: &[&Cell], like: &Cell) -> Vec<u16> {
         .iter()
         .filter(|cell| same_table(cell, like) && cell.metric == POWERDOWN.name)
         .collect_vec();
-    down.sort_by(|a, b| a.value_us.total_cmp(&b.value_us));
+    down.sort_by_key(|of| total_order(of.value_us));
     down.iter().map(|cell| cell.core).collect()
 }
 

@@ -8,7 +8,7 @@ use evidence::{Leaders, Runs};
 use itertools::Itertools;
 use published::{Published, StrideCell, StrideReference};
 use recording::facts::{self, FactsError};
-use recording::{Recording, metrics, place_of, stats};
+use recording::{Recording, metrics, place_of, stats, total_order};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -464,7 +464,7 @@ pub fn of_loop<'c>(cells: &'c [Cells], name: &'c str) -> impl Iterator<Item = &'
 
 /// The cell with the fewest clocks.
 fn fewest<'c>(cells: impl Iterator<Item = &'c Cells>) -> Option<&'c Cells> {
-    cells.min_by(|a, b| a.clocks_per_packet.total_cmp(&b.clocks_per_packet))
+    cells.min_by_key(|of| total_order(of.clocks_per_packet))
 }
 
 fn gains(cells: &[Cells], missed_percent: f64) -> Gains {
@@ -494,7 +494,7 @@ fn gains(cells: &[Cells], missed_percent: f64) -> Gains {
         })
     };
     let gains = LOOPS.into_iter().filter_map(gain).collect_vec();
-    let first = gains.iter().min_by(|a, b| a.clocks.total_cmp(&b.clocks));
+    let first = gains.iter().min_by_key(|of| total_order(of.clocks));
     Gains {
         gain_prefetch: first.map(|gain| gain.gain_prefetch),
         gain_parallel: first.map(|gain| gain.gain_parallel),
@@ -644,8 +644,7 @@ fn best_strides(cells: &[Cells]) -> Vec<BestStrides> {
         .into_iter()
         .filter_map(|loop_name| {
             let least = |value: &dyn Fn(&Cells, f64) -> f64| {
-                published_of(cells, loop_name)
-                    .min_by(|a, b| value(a.0, a.1).total_cmp(&value(b.0, b.1)))
+                published_of(cells, loop_name).min_by_key(|of| total_order(value(of.0, of.1)))
             };
             let (predicted, there) = least(&|cell, _| cell.clocks_per_packet)?;
             let (published, minimum) = least(&|_, published| published)?;

@@ -2,7 +2,8 @@
 
 use itertools::Itertools;
 use random::SplitMix64;
-use recording::stats;
+use recording::{stats, total_order};
+use std::cmp::Reverse;
 use std::collections::HashMap;
 use sweep::{Summary, Value};
 
@@ -171,7 +172,7 @@ pub fn effects(summary: &Summary, by_key: &[Groups], quantity: usize) -> Vec<Eff
         .filter(|groups| !is_chance(&groups.key))
         .filter_map(|groups| effect(summary, groups, quantity))
         .collect_vec();
-    all.sort_by(|a, b| b.share.total_cmp(&a.share));
+    all.sort_by_key(|of| Reverse(total_order(of.share)));
     all
 }
 

@@ -6,7 +6,7 @@ use crate::spread::{Steadiness, apart};
 use crate::ticks::Ticks;
 use itertools::Itertools;
 use recording::facts::{self, FactsError};
-use recording::{Recording, distinct, grouped, metrics, stats};
+use recording::{Recording, distinct, grouped, metrics, stats, total_order};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -240,7 +240,7 @@ pub fn size(bytes: u64) -> String {
 }
 
 fn least<'c, 'd: 'c>(cells: impl Iterator<Item = &'c &'d TunedCell>) -> Option<&'c &'d TunedCell> {
-    cells.min_by(|a, b| a.clocks.total_cmp(&b.clocks))
+    cells.min_by_key(|of| total_order(of.clocks))
 }
 
 /// What follows a rule, the least of it.
@@ -295,7 +295,7 @@ fn best(facts: &facts::TunedLoop, group: &[&TunedCell], best: &TunedCell) -> Bes
                 less_percent: -Less::new(best, cell)?.interval[0],
             })
         })
-        .max_by(|a, b| a.less_percent.total_cmp(&b.less_percent));
+        .max_by_key(|of| total_order(of.less_percent));
     let rival = rival.filter(|rival| rival.less_percent > 100.0 * SURE / (1.0 - SURE));
     let is_less = less_than_today.is_some_and(|less| less.is_certain() && less.percent > 0.0);
     let defines = facts

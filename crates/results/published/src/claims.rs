@@ -2,6 +2,7 @@
 
 use document::{Result, Spanned};
 use experiment::Files;
+use recording::total_order;
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -227,7 +228,7 @@ pub fn select(printed: &Value, path: &str) -> Result<Value, String> {
         "count" => return Ok(found.len().into()),
         "max" => numbers.reduce(f64::max),
         "min" => numbers.reduce(f64::min),
-        "largest" => numbers.max_by(|a, b| a.abs().total_cmp(&b.abs())),
+        "largest" => numbers.max_by_key(|of| total_order(of.abs())),
         "sum" => Some(numbers.sum()),
         _ => None,
     };

@@ -3,6 +3,7 @@
 use crate::psci::{Cell, ClusterCore, PsciReference};
 use itertools::Itertools;
 use recording::metrics::{CACHE_FLUSH, POWERDOWN, WAKEUP};
+use recording::total_order;
 
 const DEEPEST: &str = "suspend-deepest";
 const LEVEL0: &str = "suspend-level0";
@@ -125,7 +126,7 @@ impl PsciReference {
         let best = std::iter::once(None)
             .chain(others)
             .filter_map(|pattern| Some((pattern, off(pattern)?)))
-            .min_by(|a, b| a.1.total_cmp(&b.1))?;
+            .min_by_key(|of| total_order(of.1))?;
         says(best.0, place)
     }
 

@@ -3,6 +3,7 @@
 use document::{Result, Spanned};
 use experiment::{Conditions, Files, Folder};
 use itertools::Itertools;
+use recording::total_order;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -350,7 +351,7 @@ fn shortest_like(cell: &Cell, cells: &[Cell]) -> Option<(u16, u16)> {
     cells
         .iter()
         .filter(|other| other.is_of_table(cell))
-        .min_by(|a, b| a.value_us.total_cmp(&b.value_us))
+        .min_by_key(|of| total_order(of.value_us))
         .map(Cell::place)
 }
 

@@ -5,7 +5,7 @@ use crate::words::{case_title, sweeps as words};
 use crate::{Style, terminal};
 use findings::what_if::{WhatIf, WhatIfPoint};
 use itertools::Itertools;
-use recording::grouped;
+use recording::{grouped, total_order};
 use serde_json::{Value, json};
 
 /// Keys that decide how many CPUs there are are the chart's axis, not its lines.
@@ -172,7 +172,7 @@ fn chart(what_if: &WhatIf) -> Picture {
         .iter()
         .map(|point| (line_name(point), (point.cpus as f64, point.longest)));
     let curves = grouped(points).into_iter().map(|(name, mut points)| {
-        points.sort_by(|a, b| a.0.total_cmp(&b.0));
+        points.sort_by_key(|of| total_order(of.0));
         Curve::new(name, points)
     });
     let drawing = Drawing::Curves {

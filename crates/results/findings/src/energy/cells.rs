@@ -6,7 +6,7 @@ use super::statistics::{saved, spearman};
 use crate::{Interval, Run};
 use itertools::Itertools;
 use published::{EnergyFigure, EnergyReference};
-use recording::facts;
+use recording::{facts, total_order};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -329,6 +329,6 @@ impl<'r> Reader<'_, 'r> {
                     spearman: spearman(values, benefits)?,
                 })
             })
-            .max_by(|a, b| a.spearman.abs().total_cmp(&b.spearman.abs()))
+            .max_by_key(|of| total_order(of.spearman.abs()))
     }
 }

@@ -6,7 +6,7 @@ use super::statistics::spearman;
 use crate::Interval;
 use evidence::Leaders;
 use itertools::Itertools;
-use recording::{facts, stats};
+use recording::{facts, stats, total_order};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -137,7 +137,7 @@ pub fn predictors(cells: &Cells<'_>) -> Vec<Predictor> {
             if pair.busy { busy } else { rest }
         }),
     ];
-    predictors.sort_by(|a, b| a.rms.total_cmp(&b.rms));
+    predictors.sort_by_key(|of| total_order(of.rms));
     predictors
 }
 

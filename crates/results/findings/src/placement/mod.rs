@@ -10,9 +10,10 @@ use evidence::Leaders;
 use itertools::Itertools;
 use recording::facts::{self, FactsError};
 use recording::metrics::{self, Metric};
-use recording::{distinct, grouped};
+use recording::{distinct, grouped, total_order};
 use schemars::JsonSchema;
 use serde::Serialize;
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 /// The case of each seed's figures.
@@ -404,7 +405,7 @@ fn left_undone(policies: &mut [Policy<'_>]) {
                 let allowed = if task.periods > 0.0 { 0.01 } else { 0.5 };
                 (*name, share, share / allowed)
             })
-            .max_by(|a, b| a.2.total_cmp(&b.2))
+            .max_by_key(|of| total_order(of.2))
         {
             (policy.unfinished, policy.unfinished_share) = (Some(name), share);
             policy.is_done = times <= 1.0 && done >= 0.9 * all;
@@ -420,7 +421,7 @@ impl Policy<'_> {
             .iter()
             .filter(|(_, task)| task.periods > 0.0)
             .map(|(name, task)| (*name, task.missed_periods / task.periods))
-            .max_by(|a, b| a.1.total_cmp(&b.1))
+            .max_by_key(|of| total_order(of.1))
     }
 
     /// A percentile of a task's response in ms.
@@ -456,7 +457,7 @@ fn least<'r, T>(
 /// behind that with the least sum if seeds, in pairs, tell that it takes more. None of too few.
 fn thriftiest<'r>(policies: &[(&'r str, &[f64])]) -> Vec<&'r str> {
     let sum = |energies: &[f64]| energies.iter().sum::<f64>();
-    let Some((_, first)) = policies.iter().min_by(|a, b| sum(a.1).total_cmp(&sum(b.1))) else {
+    let Some((_, first)) = policies.iter().min_by_key(|of| total_order(sum(of.1))) else {
         return Vec::new();
     };
     let level = LEVEL / policies.len() as f64;
@@ -541,7 +542,7 @@ impl<'r> Placement<'r> {
                 .map(|policy| of(policy, name))
                 .fold(0.0, f64::max)
         };
-        names.sort_by(|a, b| most(b).total_cmp(&most(a)));
+        names.sort_by_key(|of| Reverse(total_order(most(of))));
         names
     }
 

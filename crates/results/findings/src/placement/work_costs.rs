@@ -1,7 +1,7 @@
 //! The cost of work at each operating point.
 
 use crate::rows::Row;
-use recording::{Header, metrics};
+use recording::{Header, metrics, total_order};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -83,7 +83,7 @@ fn top<'r>(points: &[Point<'r>]) -> Option<Top<'r>> {
             None => tops.push(point),
         }
     }
-    tops.sort_by(|a, b| a.capacity.total_cmp(&b.capacity));
+    tops.sort_by_key(|of| total_order(of.capacity));
     let (slow, fast) = (*tops.first()?, *tops.last()?);
     (slow.domain != fast.domain && slow.core > 0.0).then(|| Top {
         fast: fast.domain,

@@ -7,7 +7,8 @@ use super::text::Text;
 use evidence::Leaders;
 use itertools::Itertools;
 use recording::facts::CALLS;
-use recording::grouped;
+use recording::{grouped, total_order};
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 /// An axis whose ends are further apart than this ratio is logarithmic.
@@ -413,7 +414,7 @@ impl Picture {
         if is_told || names.len() == 1 && !matches!(self.drawing, Drawing::Lanes(_)) {
             return Vec::new();
         }
-        names.sort_by(|a, b| b.1.total_cmp(&a.1));
+        names.sort_by_key(|of| Reverse(total_order(of.1)));
         names.into_iter().map(|(name, _)| name).collect()
     }
 }

@@ -9,7 +9,9 @@ use super::timeline::{Section, geometry, kinds};
 use crate::blocks::{Block, Text, grouped};
 use findings::Findings;
 use maud::{Markup, PreEscaped, html};
+use recording::total_order;
 use serde_json::json;
+use std::cmp::Reverse;
 
 const CONTENTS: &str = include_str!("../../assets/contents.js");
 const SCRIPT: &str = include_str!("../../assets/timeline.js");
@@ -148,7 +150,7 @@ pub fn contents(blocks: &[Block], detail: Detail, leaves_out: bool) -> Markup {
 /// for all.
 fn with_timeline(sections: &[Section<'_>], most: usize) -> Vec<usize> {
     let mut order: Vec<usize> = (0..sections.len()).collect();
-    order.sort_by(|a, b| sections[*b].longest().total_cmp(&sections[*a].longest()));
+    order.sort_by_key(|of| Reverse(total_order(sections[*of].longest())));
     order.truncate(most);
     order
 }

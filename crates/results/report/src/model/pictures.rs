@@ -4,7 +4,7 @@ use crate::blocks::{Axis, Bar, Curve, Drawing, Figure, HeatMap, Picture};
 use findings::{Findings, MeasureRow};
 use itertools::Itertools;
 use recording::metrics::{self, Better};
-use recording::{PictureKind, grouped};
+use recording::{PictureKind, grouped, total_order};
 use std::collections::BTreeMap;
 use toml::Value;
 
@@ -178,7 +178,7 @@ fn at_one_place(
     if let Some(plain) = places.iter().find(|place| place.is_plain(axes, number)) {
         return Some(figure(plain.row));
     }
-    places.sort_by(|a, b| a.row.median.total_cmp(&b.row.median));
+    places.sort_by_key(|of| total_order(of.row.median));
     Some(figure(places.get(places.len().checked_sub(1)? / 2)?.row))
 }
 
@@ -215,7 +215,7 @@ fn curves(places: Vec<PlottedMeasure<'_>>, x: &str, by: Option<&str>) -> Option<
             .into_iter()
             .filter_map(|(number, places)| Some((number, at_one_place(places, &axes, number)?)))
             .collect_vec();
-        points.sort_by(|a, b| a.0.total_cmp(&b.0));
+        points.sort_by_key(|of| total_order(of.0));
         Curve {
             name,
             points,

@@ -6,7 +6,8 @@ use crate::words::clocks;
 use crate::words::{capital, idle as words};
 use findings::idle_clock::{Change, Clocks, Statistics};
 use itertools::Itertools;
-use recording::grouped;
+use recording::{grouped, total_order};
+use std::cmp::Reverse;
 
 /// A table of times.
 fn table<R>(
@@ -122,7 +123,7 @@ fn choices(clocks: &Clocks<'_>) -> Picture {
     };
     let mut rows = grouped(shares).into_iter().map(row).collect_vec();
     let most = |row: &IntervalRow| row.high.abs().max(row.low.abs());
-    rows.sort_by(|a, b| most(b).total_cmp(&most(a)));
+    rows.sort_by_key(|of| Reverse(total_order(most(of))));
     let (all, what) = (
         rows.len(),
         if changes_choice { "choices" } else { "energy" },

@@ -15,7 +15,7 @@ use findings::cases::{cell_of, cpus, groups, metrics_of, used_causes, whole_metr
 use findings::compared::{ComparedCell, Spread, spread};
 use findings::latency::Latency;
 use itertools::Itertools;
-use recording::metrics;
+use recording::{metrics, total_order};
 
 impl Story for Latency<'_> {
     fn tell(&self, told: &mut Blocks) {
@@ -250,7 +250,7 @@ impl Case<'_> {
             .cells
             .iter()
             .filter(|cell| cell.recorded.metric == self.facts.metric && us(cell) > 0.0)
-            .max_by(|a, b| us(a).total_cmp(&us(b)))
+            .max_by_key(|of| total_order(us(of)))
             .copied()
     }
 

@@ -9,7 +9,7 @@ use findings::InOrder;
 use findings::Interval;
 use findings::placement::{MOST_TASKS, PERCENTS, Placement, Point, Policy, Task, natural};
 use itertools::Itertools;
-use recording::distinct;
+use recording::{distinct, total_order};
 
 impl Story for Placement<'_> {
     fn tell(&self, told: &mut Blocks) {
@@ -344,10 +344,7 @@ fn by_policy<'r>(
 
 /// The table of the points.
 fn work_costs(points: &[Point<'_>]) -> Table {
-    let Some(top) = points
-        .iter()
-        .max_by(|a, b| a.capacity.total_cmp(&b.capacity))
-    else {
+    let Some(top) = points.iter().max_by_key(|of| total_order(of.capacity)) else {
         return Table::default();
     };
     let share = |energy: f64| fixed(100.0 * energy / top.core, 1);

@@ -12,6 +12,7 @@ use findings::strides::{
 };
 use findings::ticks::Ticks;
 use itertools::Itertools;
+use recording::total_order;
 
 /// A curve for each loop whose strides are one number, with the range within 2 % of its best
 /// shaded.
@@ -27,7 +28,7 @@ fn picture(cells: &[Cells], ticks: &Ticks) -> Option<Picture> {
                 (cell.stride_first as f64, Figure { value, published })
             })
             .collect_vec();
-        points.sort_by(|a, b| a.0.total_cmp(&b.0));
+        points.sort_by_key(|of| total_order(of.0));
         let curve = Curve {
             name: (*name).to_owned(),
             points,

@@ -5,6 +5,7 @@ use crate::blocks::{Blocks, Cell, Curve, Drawing, Picture, Table, figure, fixed,
 use crate::words::{clocks, tune as words};
 use findings::tune::{Less, NEAR, Tune, TunedCell, size};
 use itertools::Itertools;
+use recording::total_order;
 
 /// The best beside what an engineer would have tried.
 fn beside(tune: &Tune<'_>, told: &mut Blocks) {
@@ -50,7 +51,7 @@ fn pictures(tune: &Tune<'_>, told: &mut Blocks) {
             .filter(is_on)
             .map(|cell| (f64::from(cell.values[knob]), factor * cell.clocks))
             .collect_vec();
-        points.sort_by(|a, b| a.0.total_cmp(&b.0));
+        points.sort_by_key(|of| total_order(of.0));
         Curve::new(&tune.facts.knobs[knob].name, points).with_best(NEAR)
     };
     let curves = (0..tune.facts.knobs.len())

@@ -6,8 +6,9 @@ use crate::words::sweeps as words;
 use crate::{Format, Style, markup, terminal};
 use findings::sweep_effects::{self, Effect, Groups, effects, is_chance};
 use itertools::Itertools;
-use recording::metrics;
+use recording::{metrics, total_order};
 use serde_json::{Value as Json, json};
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use sweep::{PointSummary, Quantity, Summary};
 
@@ -90,7 +91,7 @@ impl<'s> SweepStory<'s> {
         let mut order = all
             .map(|quantity| (quantity, ratio(quantity)))
             .collect_vec();
-        order.sort_by(|a, b| b.1.total_cmp(&a.1));
+        order.sort_by_key(|of| Reverse(total_order(of.1)));
         told.order = order
             .into_iter()
             .filter(|(_, ratio)| *ratio >= 0.0)

@@ -8,6 +8,8 @@ use crate::blocks::{Bar, Block, Cell, Drawing, Picture, Table};
 use crate::style::Style;
 use crate::words::sentences;
 use itertools::Itertools;
+use recording::total_order;
+use std::cmp::Reverse;
 
 /// Lines of a first screen at most: a command adds the place of the recording and one more, such as
 /// the place of the report, which makes twenty.
@@ -107,7 +109,7 @@ fn picture_of(table: &Table) -> Picture {
     };
     let unit = table.bars().next().map_or("", |bars| bars.unit);
     let mut rows = table.rows.iter().filter_map(bar).collect_vec();
-    rows.sort_by(|a, b| b.total().value.total_cmp(&a.total().value));
+    rows.sort_by_key(|of| Reverse(total_order(of.total().value)));
     let of = table
         .columns
         .last()

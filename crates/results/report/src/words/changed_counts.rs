@@ -6,6 +6,8 @@ use crate::blocks::{Number, figure, fixed};
 use crate::words::case_title;
 use comparison::{CallFunctions, Comparison, IdleShare, IdleTest, OnBoard};
 use itertools::Itertools;
+use recording::total_order;
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 /// Functions that the sentence names.
@@ -128,7 +130,7 @@ fn moved(tests: &[IdleTest], side: usize) -> String {
         .flat_map(|test| test.states.iter().map(move |share| (test, share)));
     let share = |of: &IdleShare, side: usize| of.shares[side].unwrap_or(0.0);
     let change = |of: &(&IdleTest, &IdleShare)| (share(of.1, side) - share(of.1, 0)).abs();
-    let Some((test, state)) = shares.max_by(|a, b| change(a).total_cmp(&change(b))) else {
+    let Some((test, state)) = shares.max_by_key(|of| total_order(change(of))) else {
         return "No idle state was entered.".to_owned();
     };
     let of = if test.by_time { "idle time" } else { "entries" };
@@ -155,7 +157,7 @@ fn misses_of(tests: &[IdleTest], side: usize) -> String {
     let changed = tests
         .iter()
         .filter_map(|test| Some((test, changes(test)?)))
-        .sorted_by(|a, b| b.1[2].abs().total_cmp(&a.1[2].abs()))
+        .sorted_by_key(|of| Reverse(total_order(of.1[2].abs())))
         .collect_vec();
     let other = letter(side);
     match &changed[..] {
@@ -216,7 +218,7 @@ pub fn on_board(of: &OnBoard) -> Option<String> {
     let size = |us: [f64; 2]| us[0].abs().max(us[1].abs());
     of.cases
         .iter()
-        .max_by(|a, b| size(a.2).total_cmp(&size(b.2)))
+        .max_by_key(|of| total_order(size(of.2)))
         .map(|(case, mode, us)| {
             let (platform, case, longer) = (&of.platform, case_title(case), longer(*us));
             format!("On {platform} the slowest CPU of {case}, {mode}, takes {longer}, by bounds.")

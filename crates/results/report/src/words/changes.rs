@@ -9,7 +9,7 @@ use comparison::{
     FEWEST_RUNS, Lack, Row, Sessions, Shift, TablePaths, Verdict, spaced,
 };
 use itertools::Itertools;
-use recording::{grouped, stats};
+use recording::{grouped, stats, total_order};
 use std::collections::BTreeSet;
 
 /// Sentences of changes at most; what is left is counted in one more.
@@ -279,7 +279,7 @@ fn whole_sentence(
     let most = parts
         .iter()
         .filter(|of| of.1.absolute * change.absolute > 0.0)
-        .max_by(|a, b| a.1.absolute.abs().total_cmp(&b.1.absolute.abs()))
+        .max_by_key(|of| total_order(of.1.absolute.abs()))
         .map_or_else(String::new, |(row, _)| {
             format!(", most in {} ({})", row.key.row(), from_to(row, side))
         });
@@ -410,7 +410,7 @@ fn sentence(comparison: &Comparison, group: &[ChangedRow<'_>]) -> String {
         _ => {
             let most = group
                 .iter()
-                .max_by(|a, b| a.2.size().total_cmp(&b.2.size()))
+                .max_by_key(|of| total_order(of.2.size()))
                 .map_or_else(String::new, |(row, ..)| {
                     format!(
                         "; {} {} ({})",
@@ -454,7 +454,7 @@ fn main_cause(group: &[ChangedRow<'_>]) -> Option<&'static str> {
     let (cause, most) = all
         .into_iter()
         .map(|cause| (cause, part(cause) / whole))
-        .max_by(|a, b| a.1.total_cmp(&b.1))?;
+        .max_by_key(|of| total_order(of.1))?;
     (most > 0.5).then(|| cause.title())
 }
 
@@ -478,7 +478,7 @@ fn longest_path(comparison: &Comparison) -> Option<(&str, String)> {
         .iter()
         .filter(is_judged)
         .filter_map(|paths| Some((paths, change(paths)?)))
-        .max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()))?;
+        .max_by_key(|of| total_order(of.1.abs()))?;
     let [Some(base), Some(other)] = &paths.paths[..] else {
         return None;
     };
@@ -532,7 +532,7 @@ fn nothing(comparison: &Comparison) -> String {
         })
     };
     let most = judged()
-        .max_by(|a, b| a.2.size().total_cmp(&b.2.size()))
+        .max_by_key(|of| total_order(of.2.size()))
         .filter(|(_, _, change)| change.size() > 1e-12);
     let seen = judged().filter_map(|(_, _, change)| match change.basis {
         // Runs that are all alike tell nothing of what would be seen.
@@ -580,7 +580,7 @@ fn state(sessions: &Sessions) -> Option<String> {
     let cost = sessions
         .moved
         .iter()
-        .max_by(|a, b| ratio(a).total_cmp(&ratio(b)))?;
+        .max_by_key(|of| total_order(ratio(of)))?;
     let others = match sessions.moved.len() - 1 {
         0 => String::new(),
         1 => ", and one more cost moved".to_owned(),
@@ -637,7 +637,7 @@ fn in_sessions(comparison: &Comparison, sessions: &Sessions) -> Option<String> {
                 0.0
             }
         };
-    let largest = open.iter().max_by(|a, b| weight(a).total_cmp(&weight(b)));
+    let largest = open.iter().max_by_key(|of| total_order(weight(of)));
     let Some(((metric, case, mode), rows)) = largest else {
         return sessions.floors.is_empty().then(|| {
             format!("How far two sessions of {platform} differ is not known, and the costs of {name} are of another.{bad}")

@@ -7,6 +7,7 @@ use evidence::{ALIKE, Leaders};
 use findings::Interval;
 use findings::placement::{Placement, Policy, Top, YARDSTICK};
 use itertools::Itertools;
+use recording::total_order;
 
 /// An interval in a unit.
 pub fn ends(interval: Interval, number: impl Fn(f64) -> Number) -> Cell {
@@ -64,7 +65,7 @@ fn energy(placement: &Placement<'_>, policies: &[&str]) -> String {
 /// The policies under which a task did less than under another.
 fn undone(placement: &Placement<'_>) -> Option<String> {
     let undone = || placement.policies.iter().filter(|policy| !policy.is_done);
-    let worst = undone().max_by(|a, b| a.unfinished_share.total_cmp(&b.unfinished_share))?;
+    let worst = undone().max_by_key(|of| total_order(of.unfinished_share))?;
     Some(format!(
         "Under {} {} % of the work of {} is left undone: no energy is ranked of {}.",
         worst.name,

@@ -5,6 +5,8 @@ use crate::html::palette::Colours;
 use crate::html::plot::{LETTER, Scale, WIDTHS, plane};
 use itertools::Itertools;
 use maud::{Markup, html};
+use recording::total_order;
+use std::cmp::Reverse;
 
 /// More marks than this on a curve are left out.
 const MOST_MARKS: usize = 32;
@@ -111,7 +113,7 @@ pub fn dots(dots: &[Dot], [x_words, y_words]: [&str; 2], [x_unit, y_unit]: [&str
     };
     // Names keep clear of each other in a narrow window, and so in a wide one.
     let mut order = dots.iter().collect_vec();
-    order.sort_by(|a, b| b.y[1].total_cmp(&a.y[1]));
+    order.sort_by_key(|of| Reverse(total_order(of.y[1])));
     let mut taken: Vec<[f64; 3]> = Vec::new();
     let mut place = |at: f64, height: f64, label: &str| {
         let (middle, wide) = (
