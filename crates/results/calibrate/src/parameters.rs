@@ -14,20 +14,13 @@ pub struct Plan {
     pub carry_from: Option<String>,
     /// Standard deviation of a carried value, as a part of it.
     carry_within: f64,
-    entries: Vec<Entry>,
-}
-
-#[derive(Debug)]
-struct Entry {
-    key: String,
-    prior: f64,
-    within: f64,
-    starts: Vec<f64>,
-    carried: bool,
+    /// The parameters, a `*` in their keys standing for each type of core, and whether each is
+    /// carried.
+    entries: Vec<(Parameter, bool)>,
 }
 
 /// Start of a parameter, and its weight.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct Prior {
     /// Value in microseconds, or as a share.
     pub value: f64,
@@ -36,7 +29,7 @@ pub struct Prior {
 }
 
 /// A cost that is fitted.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct Parameter {
     /// Dotted key in the costs file.
     pub key: String,
@@ -165,13 +158,11 @@ impl Plan {
             let starts = parameter
                 .starts
                 .map_or_else(|| vec![1.0], toml::Spanned::into_inner);
-            entries.push(Entry {
-                key,
-                prior,
+            let prior = Prior {
+                value: prior,
                 within,
-                starts,
-                carried: parameter.carried,
-            });
+            };
+            entries.push((Parameter { key, prior, starts }, parameter.carried));
         }
         Ok(Self {
             carry_within: file
@@ -202,7 +193,7 @@ impl Plan {
         core_types.sort_unstable();
         core_types.dedup();
         let mut parameters = Vec::new();
-        for entry in &self.entries {
+        for (entry, is_carried) in &self.entries {
             let keys: Vec<String> = match entry.key.split_once('*') {
                 Some((before, after)) => core_types
                     .iter()
@@ -211,11 +202,8 @@ impl Plan {
                 None => vec![entry.key.clone()],
             };
             for key in keys {
-                let mut prior = Prior {
-                    value: entry.prior,
-                    within: entry.within,
-                };
-                if let Some(costs) = carried.filter(|_| entry.carried) {
+                let mut prior = entry.prior.clone();
+                if let Some(costs) = carried.filter(|_| *is_carried) {
                     let value = get(costs, &key).ok_or_else(|| Error::UnknownKey(key.clone()))?;
                     if value > 0.0 {
                         prior = Prior {

@@ -2,13 +2,15 @@
 
 use itertools::Itertools;
 use recording::Header;
+use serde::Serialize;
 use std::collections::BTreeMap;
 use toml::{Table, Value};
 
 /// An input that is not the same in all recordings.
-#[derive(Debug)]
+#[derive(Debug, Serialize)]
 pub struct Difference {
     /// The key: `costs.scp.take`, `psci.scp_send`, `seed`.
+    #[serde(rename = "input")]
     pub key: String,
     /// Value of the input in each recording, as it was written.
     pub values: Vec<Option<String>>,

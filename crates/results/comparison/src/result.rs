@@ -7,11 +7,12 @@ use attribution::{Cause, Spent};
 use recording::idle::{IdleSum, percent_of};
 use recording::metrics::Better;
 use recording::total_order;
+use serde::Serialize;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 /// The facts about a recording as a whole.
-#[derive(Debug)]
+#[derive(Debug, Serialize)]
 pub struct Side {
     /// The name.
     pub name: String,
@@ -20,6 +21,7 @@ pub struct Side {
     /// How often a recording was given again.
     pub given_again: usize,
     /// The releases that are compared.
+    #[serde(rename = "releases")]
     pub variants: Vec<String>,
     /// The world it was made in.
     pub world: String,
@@ -233,11 +235,12 @@ pub struct IdleTest {
 }
 
 /// A state's share in each recording.
-#[derive(Debug)]
+#[derive(Debug, Serialize)]
 pub struct IdleShare {
     /// Name of the idle share.
     pub state: String,
     /// The share in percent, where the recording has the state and entered any.
+    #[serde(rename = "share_percent")]
     pub shares: Vec<Option<f64>>,
 }
 
@@ -274,7 +277,7 @@ pub struct Row {
 }
 
 /// A row's values in one recording.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Cell {
     /// The count.
     pub n: usize,

@@ -14,23 +14,6 @@ use serde_json::{Map, Value, json};
 /// recording: `n`, `value`, `min`, `max`) and `changes` (one a recording but the base).
 /// `critical_paths` have for each table what its slowest CPU hangs on in each recording.
 pub fn comparison_json(comparison: &Comparison, published: Option<&PublishedChanges>) -> Value {
-    let recordings = comparison
-        .sides
-        .iter()
-        .map(|side| {
-            json!({
-                "name": side.name, "runs": side.runs, "given_again": side.given_again, "releases": side.variants, "world": side.world, "repeatable": side.repeatable,
-                "platform": side.platform, "machine": side.machine, "seed": side.seed,
-            })
-        })
-        .collect_vec();
-    let differences = comparison
-        .differences
-        .iter()
-        .map(
-            |input| json!({ "input": input.key, "values": input.values, "percent": input.percent }),
-        )
-        .collect_vec();
     let name = |side: usize| &comparison.sides[side].name;
     let missing = comparison
         .missing
@@ -52,9 +35,9 @@ pub fn comparison_json(comparison: &Comparison, published: Option<&PublishedChan
         json!({ "condition": of.condition.name(), "recording": name(of.side), "values": of.values, "table": table })
     });
     let mut whole = json!({
-        "recordings": recordings,
+        "recordings": comparison.sides,
         "warnings": comparison.warnings,
-        "inputs_that_differ": differences,
+        "inputs_that_differ": comparison.differences,
         "threshold_percent": comparison.threshold,
         "alpha": comparison.alpha,
         "correction": "holm",
@@ -121,14 +104,9 @@ fn idle(test: &comparison::IdleTest, sides: usize) -> Value {
             json!({ "above_points": above, "below_points": below, "misses_points": misses })
         })
         .collect_vec();
-    let states = test
-        .states
-        .iter()
-        .map(|share| json!({ "state": share.state, "share_percent": share.shares }))
-        .collect_vec();
     json!({
         "release": test.variant, "case": test.case, "sums": sums, "changes": changes,
-        "shares_of": if test.by_time { "idle time" } else { "entries" }, "states": states,
+        "shares_of": if test.by_time { "idle time" } else { "entries" }, "states": test.states,
     })
 }
 
@@ -149,16 +127,6 @@ fn paths(table: &comparison::TablePaths) -> Value {
 }
 
 fn row(row: &comparison::Row) -> Value {
-    let cells = row
-        .cells
-        .iter()
-        .map(|cell| {
-            cell.map_or(
-                Value::Null,
-                |c| json!({ "n": c.n, "value": c.value, "min": c.min, "max": c.max }),
-            )
-        })
-        .collect_vec();
     let changes = row
         .changes
         .iter()
@@ -172,7 +140,7 @@ fn row(row: &comparison::Row) -> Value {
             Better::Higher => "higher",
             Better::Neither => "neither",
         },
-        "cells": cells,
+        "cells": row.cells,
         "changes": changes,
     })
 }

@@ -21,6 +21,11 @@ const LARGEST_DRIFT: f64 = 5.0;
 /// A change with its row and the recording that it is in.
 type ChangedRow<'c> = (&'c Row, usize, &'c Change);
 
+fn changed_rows(comparison: &Comparison, side: usize) -> impl Iterator<Item = ChangedRow<'_>> {
+    let of_side = comparison.of_side(side);
+    of_side.map(move |(row, change)| (row, side, change))
+}
+
 /// All sentences, the one that matters most first.
 pub fn answer(comparison: &Comparison) -> Vec<String> {
     let sides = 1..comparison.sides.len();
@@ -525,10 +530,7 @@ pub fn in_common(comparison: &Comparison, shift: &Shift) -> String {
 fn nothing(comparison: &Comparison) -> String {
     let judged = || {
         (1..comparison.sides.len()).flat_map(|side| {
-            comparison
-                .of_side(side)
-                .filter(|(_, change)| !change.is_open())
-                .map(move |(row, change)| (row, side, change))
+            changed_rows(comparison, side).filter(|(_, _, change)| !change.is_open())
         })
     };
     let most = judged()
@@ -600,12 +602,11 @@ fn state(sessions: &Sessions) -> Option<String> {
 
 /// What may be the board's: how far the rows went, and how far two sessions of one release did.
 fn in_sessions(comparison: &Comparison, sessions: &Sessions) -> Option<String> {
-    let open = comparison
-        .of_side(sessions.side)
-        .filter(|(_, change)| change.verdict == Verdict::Unjudged(Condition::Session));
-    let open = grouped(open.map(|(row, change)| {
-        let table = (&row.key.metric, &row.key.case, &row.key.mode);
-        (table, (row, sessions.side, change))
+    let open = changed_rows(comparison, sessions.side)
+        .filter(|(_, _, change)| change.verdict == Verdict::Unjudged(Condition::Session));
+    let open = grouped(open.map(|of| {
+        let key = &of.0.key;
+        ((&key.metric, &key.case, &key.mode), of)
     }));
     let [release, platform] = &sessions.measured;
     let name = name(comparison, sessions.side);
@@ -668,10 +669,8 @@ fn in_sessions(comparison: &Comparison, sessions: &Sessions) -> Option<String> {
 /// decide it.
 fn too_few(comparison: &Comparison, side: usize) -> Option<String> {
     let is_few = |change: &Change| matches!(change.verdict, Verdict::TooFew | Verdict::Large);
-    let few = comparison
-        .of_side(side)
-        .filter(|(_, change)| is_few(change))
-        .map(|(row, change)| (row, side, change))
+    let few = changed_rows(comparison, side)
+        .filter(|(_, _, change)| is_few(change))
         .collect_vec();
     // A whole speaks for its parts.
     let parts = few
