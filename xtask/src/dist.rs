@@ -7,7 +7,7 @@
 use crate::needs;
 use crate::python::{environment, wheel as own_wheel};
 use crate::tools::{
-    Result, at, cargo, check, copy, create, entries, read, root, said, words, write,
+    Result, at, cargo, check, copy, create, entries, find_first, read, root, said, words, write,
 };
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -208,11 +208,7 @@ fn images(root: &Path, work: &Path) -> Result<PathBuf> {
 
 /// Zig comes with the environment; what links finds it there.
 fn with_tools(command: &mut Command, tools: &Path) {
-    let paths = std::env::var_os("PATH").unwrap_or_default();
-    let all = std::iter::once(tools.join("bin")).chain(std::env::split_paths(&paths));
-    command
-        .env("PATH", std::env::join_paths(all).unwrap_or(paths))
-        .env("VIRTUAL_ENV", tools);
+    find_first(command, &tools.join("bin")).env("VIRTUAL_ENV", tools);
     command.env("CARGO_ZIGBUILD_ZIG_PATH", tools.join("bin/python-zig"));
 }
 

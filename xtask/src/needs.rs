@@ -115,7 +115,7 @@ pub fn install(needs: &Needs) -> Result {
             .is_ok_and(|output| {
                 std::path::Path::new(String::from_utf8_lossy(&output.stdout).trim()).is_dir()
             });
-        if !installed && !quietly("rustup", &["target", "add", target]) {
+        if !installed && !ends_well(Command::new("rustup").args(["target", "add", target])) {
             return Err(format!(
                 "the Rust target is missing and rustup did not add it: rustup target add {target}"
             ));
@@ -130,12 +130,13 @@ fn is_on_path(program: &str) -> bool {
 }
 
 fn succeeds(program: &str, arguments: &[&str]) -> bool {
-    let status = Command::new(program)
-        .args(arguments)
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .status();
-    status.is_ok_and(|status| status.success())
+    ends_well(Command::new(program).args(arguments).stderr(Stdio::null()))
+}
+
+/// The same of a command, but for what it says of errors.
+fn ends_well(command: &mut Command) -> bool {
+    command.stdin(Stdio::null()).stdout(Stdio::null());
+    command.status().is_ok_and(|status| status.success())
 }
 
 /// The time that another apt is waited for.
@@ -219,16 +220,6 @@ fn is_about_a_lock(message: &str) -> bool {
         ]
         .iter()
         .any(|text| message.contains(text))
-}
-
-/// Runs a program that asks no questions; what it prints goes to standard error.
-fn quietly(program: &str, arguments: &[&str]) -> bool {
-    let mut command = Command::new(program);
-    command
-        .args(arguments)
-        .stdin(Stdio::null())
-        .stdout(Stdio::null());
-    command.status().is_ok_and(|status| status.success())
 }
 
 #[cfg(test)]

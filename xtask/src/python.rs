@@ -1,7 +1,7 @@
 //! The Python package: a wheel, installed into a fresh environment, and the tests of it; the
 //! documentation site, which shows the package.
 
-use crate::tools::{Result, cargo, check, entries, read, said, words, write};
+use crate::tools::{Result, cargo, check, entries, find_first, read, said, words, write};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -111,16 +111,12 @@ pub fn environment(folder: &Path, list: &Path) -> Result {
 pub fn wheel(root: &Path, tools: &Path) -> Result<PathBuf> {
     let out = root.join("target/python/wheels");
     let _ = std::fs::remove_dir_all(&out);
-    let paths = std::env::var_os("PATH").unwrap_or_default();
-    let all = std::iter::once(tools.join("bin")).chain(std::env::split_paths(&paths));
     let mut build = Command::new(tools.join("bin/python"));
     build.args(words(
         "-m pip wheel --quiet --no-build-isolation --no-deps --disable-pip-version-check --wheel-dir",
     ));
     build.arg(&out).arg(root.join("python"));
-    build
-        .env("PATH", std::env::join_paths(all).unwrap_or(paths))
-        .env("MATURIN_PEP517_ARGS", "--locked");
+    find_first(&mut build, &tools.join("bin")).env("MATURIN_PEP517_ARGS", "--locked");
     check(&mut build)?;
     entries(&out)?
         .pop()

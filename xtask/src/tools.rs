@@ -58,6 +58,13 @@ pub fn run_cargo(line: &str) -> Result {
     check(&mut cargo(line))
 }
 
+/// Has a command find the programs of a folder before all others.
+pub fn find_first<'c>(command: &'c mut Command, folder: &Path) -> &'c mut Command {
+    let paths = std::env::var_os("PATH").unwrap_or_default();
+    let all = std::iter::once(folder.to_owned()).chain(std::env::split_paths(&paths));
+    command.env("PATH", std::env::join_paths(all).unwrap_or(paths))
+}
+
 /// What a command prints, once it has come to its end.
 ///
 /// # Errors

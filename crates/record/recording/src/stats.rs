@@ -72,6 +72,11 @@ pub fn sd(values: &[f64]) -> Option<f64> {
     Some((squares / values.len().saturating_sub(1).max(1) as f64).sqrt())
 }
 
+/// A number to its millionths: figures for machines say no more.
+pub fn to_millionths(value: f64) -> f64 {
+    (value * 1e6).round() / 1e6
+}
+
 /// Root of the mean square; `None` if there are no values.
 pub fn rms(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| (sum(values.iter().map(|v| v * v)) / values.len() as f64).sqrt())

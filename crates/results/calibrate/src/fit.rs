@@ -4,7 +4,7 @@ use crate::cell_fit::CellFit;
 use crate::error::Error;
 use crate::gate::{Gate, information};
 use crate::parameters::{self, Parameter, Plan};
-use itertools::Itertools;
+use itertools::{Itertools, izip};
 use levenberg_marquardt::{LeastSquaresProblem, LevenbergMarquardt};
 use nalgebra::storage::Owned;
 use nalgebra::{DMatrix, DVector, Dyn};
@@ -137,13 +137,7 @@ pub fn fit(
     let errors = standard_errors(&data, &parameters);
     let factor = factor(&data, &parameters);
     let sigmas = cells.iter().map(sigma).collect_vec();
-    let fitted_parameters = parameters
-        .iter()
-        .cloned()
-        .zip(values)
-        .zip(errors)
-        .map(|((p, v), e)| (p, v, e))
-        .collect_vec();
+    let fitted_parameters = izip!(parameters.iter().cloned(), values, errors).collect_vec();
     let cells = cells
         .into_iter()
         .zip(fitted)

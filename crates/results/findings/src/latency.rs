@@ -7,6 +7,7 @@ use crate::compared::{ComparedCell, Mode, Spread};
 use attribution::Cause;
 use itertools::Itertools;
 use recording::TimerOwners;
+use recording::stats::to_millionths;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -124,11 +125,6 @@ pub struct WaitFacts {
     pub us: f64,
 }
 
-/// Picoseconds are exact enough, and read better than what binary fractions make of ticks.
-fn round(value: f64) -> f64 {
-    (value * 1e6).round() / 1e6
-}
-
 impl<'f> CellFacts<'f> {
     fn new(compared: &'f ComparedCell) -> Self {
         let recorded = &compared.recorded;
@@ -138,7 +134,7 @@ impl<'f> CellFacts<'f> {
             Some(cell) if cell.unit == "ns" => ("ns", 1e3),
             _ => ("us", 1.0),
         };
-        let us = |ticks: u64| round(ticks as f64 * recorded.tick_us);
+        let us = |ticks: u64| to_millionths(ticks as f64 * recorded.tick_us);
         let causes = Cause::ALL.into_iter().filter_map(|cause| {
             let ticks = recorded.split.causes.get(&cause)?;
             Some((cause.name(), us(*ticks)))
@@ -160,14 +156,14 @@ impl<'f> CellFacts<'f> {
             metric: &recorded.metric,
             unit,
             published: published.map(|cell| cell.published),
-            simulated: round(recorded.value * factor),
+            simulated: to_millionths(recorded.value * factor),
             error_percent: compared.error_percent(),
             used_in_fit: compared.used_in_fit(),
             interval: compared.interval.map(|(low, high)| [low, high]),
             modes: &compared.modes,
             iterations: recorded.count,
-            min: round(recorded.min * factor),
-            max: round(recorded.max * factor),
+            min: to_millionths(recorded.min * factor),
+            max: to_millionths(recorded.max * factor),
             causes: causes.collect(),
             waits: waits.collect(),
         }
@@ -187,8 +183,8 @@ impl<'f> CaseFacts<'f> {
             case,
             mode,
             metric: chosen.metric,
-            longest: round(longest.median),
-            range: longest.ends.map(round),
+            longest: to_millionths(longest.median),
+            range: longest.ends.map(to_millionths),
             iterations: longest.each.len(),
             cpus: longest
                 .who

@@ -62,8 +62,6 @@ pub struct PsciReference {
     pub cells: Vec<Cell>,
     /// The rules that say which cells fits use.
     pub fit_rules: Vec<String>,
-    /// Cells that fits leave out, with the reason.
-    pub left_out: Vec<String>,
     /// The session of the board that each release's tables are of: the release's name, unless the
     /// file names another.
     pub sessions: BTreeMap<String, String>,
@@ -154,7 +152,8 @@ enum CpuPosition {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct LeaveOut {
-    why: String,
+    #[serde(rename = "why")]
+    _why: String,
     case: String,
     mode: String,
     metric: String,
@@ -216,11 +215,6 @@ impl PsciReference {
                 .collect(),
             cells,
             fit_rules: file.fit.into_iter().map(|rule| rule.rule).collect(),
-            left_out: file
-                .leave_out
-                .into_iter()
-                .map(|left_out| left_out.why)
-                .collect(),
             conditions: orders,
         })
     }

@@ -8,6 +8,7 @@ use comparison::{
 use itertools::Itertools;
 use maud::{Markup, html};
 use recording::grouped;
+use recording::stats::to_millionths;
 
 /// A row, its figure in the last recording, and the change of that.
 type LastRow<'c> = (&'c Row, comparison::Cell, &'c Change);
@@ -81,7 +82,7 @@ pub fn junit(comparison: &Comparison) -> String {
                 @let (failures, open) = (count(rows, &|change| wrong(change).is_some()), count(rows, &skipped));
                 testsuite name=(name) tests=(rows.len()) failures=(failures) errors="0" skipped=(open) {
                     @for (row, cell, change) in rows {
-                        @let said = format!("{} {}: {}", number(cell.value), row.unit, extra(row, change));
+                        @let said = format!("{} {}: {}", to_millionths(cell.value), row.unit, extra(row, change));
                         testcase classname=(name) name=(row.key.label()) {
                             @if let Some(kind) = wrong(change) {
                                 failure type=(kind) message=(failure(row, change)) { (said) }
@@ -120,11 +121,6 @@ fn missing(comparison: &Comparison) -> Markup {
     }
 }
 
-/// A figure with six digits at most, as people read them.
-fn number(value: f64) -> f64 {
-    (value * 1e6).round() / 1e6
-}
-
 /// The change of a row that failed, in words.
 fn failure(row: &Row, change: &Change) -> String {
     let percent = change
@@ -140,7 +136,7 @@ fn failure(row: &Row, change: &Change) -> String {
     format!(
         "{} changed by {:+} {}{percent}{open}",
         row.key.label(),
-        number(change.absolute),
+        to_millionths(change.absolute),
         row.unit
     )
 }

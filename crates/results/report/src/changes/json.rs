@@ -5,6 +5,7 @@ use super::functions::functions_json;
 use super::on_board;
 use comparison::{Basis, Better, Comparison, Lack};
 use itertools::Itertools;
+use recording::stats::to_millionths;
 use serde_json::{Map, Value, json};
 
 /// A comparison for machines. Causes are in microseconds, all else in each row's unit.
@@ -116,9 +117,9 @@ fn paths(table: &comparison::TablePaths) -> Value {
         let parts: Map<String, Value> = path
             .parts
             .iter()
-            .map(|(spent, us)| (spent.name().to_owned(), json!(round(*us))))
+            .map(|(spent, us)| (spent.name().to_owned(), json!(to_millionths(*us))))
             .collect();
-        json!({ "cpu": path.who.to_string(), "us": round(path.total()), "parts": parts })
+        json!({ "cpu": path.who.to_string(), "us": to_millionths(path.total()), "parts": parts })
     };
     json!({
         "release": table.table[0], "case": table.table[1], "mode": table.table[2], "metric": table.metric,
@@ -148,7 +149,7 @@ fn row(row: &comparison::Row) -> Value {
 fn change_json(change: &comparison::Change) -> Value {
     let mut causes = Map::new();
     for cause in &change.causes {
-        let value = json!({ "base": round(cause.base), "other": round(cause.other), "change": round(cause.absolute()) });
+        let value = json!({ "base": to_millionths(cause.base), "other": to_millionths(cause.other), "change": to_millionths(cause.absolute()) });
         causes.insert(cause.part.name().to_owned(), value);
     }
     let how = match change.basis {
@@ -163,7 +164,7 @@ fn change_json(change: &comparison::Change) -> Value {
         }),
     };
     json!({
-        "absolute": round(change.absolute), "percent": change.percent, "verdict": change.verdict.name(), "how": how,
+        "absolute": to_millionths(change.absolute), "percent": change.percent, "verdict": change.verdict.name(), "how": how,
         "causes_us": causes, "main_cause": change.main_cause().map(attribution::Cause::name),
     })
 }
@@ -183,9 +184,4 @@ fn published_json(published: &PublishedChanges) -> Value {
         "base": published.base, "other": published.other, "printed": published.printed, "remade": published.remade,
         "not_remade": not, "unprinted_above_2_percent": published.silent,
     })
-}
-
-/// Picoseconds read better than what binary fractions make of ticks.
-fn round(value: f64) -> f64 {
-    (value * 1e6).round() / 1e6
 }

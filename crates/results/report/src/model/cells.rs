@@ -5,12 +5,13 @@ use crate::words::place;
 use attribution::Cause;
 use findings::Findings;
 use itertools::Itertools;
+use recording::stats::to_millionths;
 
 /// The cells with published figures, causes and waits.
 ///
 /// Columns of causes end in `_us` and add up to `recorded`.
 pub fn cells(findings: &Findings<'_>) -> Table {
-    let exact = |value: f64| whole((value * 1e6).round() / 1e6);
+    let exact = |value: f64| whole(to_millionths(value));
     let name = |cpu: u16| {
         let holder = findings
             .compared()

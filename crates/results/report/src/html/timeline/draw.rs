@@ -65,7 +65,7 @@ pub fn drawing(picture: &Picture, axis: &Axis, names: &Names) -> String {
             .filter(|span| axis.shows(span.from, span.to))
         {
             if (axis.place(span.to) - axis.place(span.from)) / axis.width() * WIDTH < THIN {
-                let pixel = Some((axis.place(span.from) / axis.width() * WIDTH) as u32);
+                let pixel = Some((axis.part(span.from) * WIDTH) as u32);
                 if pixel == thin_at {
                     continue;
                 }
@@ -111,7 +111,7 @@ fn critical_path(out: &mut String, picture: &Picture, axis: &Axis) {
 
 /// Per cent of the picture's width, to a hundredth.
 fn percent(axis: &Axis, tick: u64) -> f64 {
-    share(axis.place(tick) / axis.width())
+    share(axis.part(tick))
 }
 
 fn share(of_one: f64) -> f64 {
@@ -129,10 +129,10 @@ fn ruler(out: &mut String, picture: &Picture, axis: &Axis) {
         let since = |tick: u64| (tick as f64 - axis.zero as f64) * picture.tick_us;
         // A label ends before its stretch of time does; the first of a stretch may be wider than
         // that, and the next waits.
-        let end = axis.place(to) / axis.width() * WIDTH;
+        let end = axis.part(to) * WIDTH;
         let mut is_first = true;
         let mut label = |out: &mut String, tick: u64, us: f64| {
-            let at = axis.place(tick) / axis.width() * WIDTH;
+            let at = axis.part(tick) * WIDTH;
             let text = time(us, step);
             let wide = (text.len() as f64) * LETTER + 6.0;
             let fits = at + wide <= if is_first { WIDTH } else { end };
@@ -189,10 +189,7 @@ fn time(us: f64, step: f64) -> String {
 }
 
 fn bar(out: &mut String, axis: &Axis, span: &Span, kinds: &[Kind], names: &Names) {
-    let (x, end) = (
-        axis.place(span.from) / axis.width(),
-        axis.place(span.to) / axis.width(),
-    );
+    let (x, end) = (axis.part(span.from), axis.part(span.to));
     // The thinnest is still to be seen.
     let (left, width) = (share(x), share(end - x).max(0.1));
     let (y, height) = BAR;

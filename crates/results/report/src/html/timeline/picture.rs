@@ -30,6 +30,18 @@ pub struct Span {
     pub holder: Option<u16>,
 }
 
+impl Span {
+    fn new(from: u64, to: u64, what: What) -> Self {
+        Self {
+            from,
+            to,
+            what,
+            on: None,
+            holder: None,
+        }
+    }
+}
+
 /// A CPU, or a channel of the SCP.
 pub struct Lane {
     pub place: Actor,
@@ -100,6 +112,11 @@ impl Axis {
             end = to;
         }
         self.width()
+    }
+
+    /// The place of a tick, as a part of the whole width.
+    pub fn part(&self, tick: u64) -> f64 {
+        self.place(tick) / self.width()
     }
 
     /// True if some of the span is kept.
@@ -374,13 +391,7 @@ fn fold_polls(spans: &[LaneSpan], calls: &[Call]) -> Vec<Span> {
             // Spans begin and end with calls, so one that touches a run lies in it; the run is
             // drawn with its first.
             if span.from <= from {
-                folded.push(Span {
-                    from,
-                    to,
-                    what: What::Polls(polls),
-                    on: None,
-                    holder: None,
-                });
+                folded.push(Span::new(from, to, What::Polls(polls)));
             }
             continue;
         }
@@ -413,17 +424,10 @@ fn scp(iteration: &Iteration<'_>) -> Vec<Lane> {
                 .iter()
                 .filter(|service| service.channel == channel)
                 .flat_map(|service| {
-                    let span = |from, to, what| Span {
-                        from,
-                        to,
-                        what,
-                        on: None,
-                        holder: None,
-                    };
-                    let takes = span(service.turned, service.from, What::Takes(service.cpu));
+                    let cpu = service.cpu;
                     [
-                        takes,
-                        span(service.from, service.to, What::Serves(service.cpu)),
+                        Span::new(service.turned, service.from, What::Takes(cpu)),
+                        Span::new(service.from, service.to, What::Serves(cpu)),
                     ]
                 })
                 .filter(|span| span.from < span.to)
