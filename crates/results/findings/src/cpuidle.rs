@@ -228,7 +228,7 @@ fn grouped_states<'r>(
     for ((cluster, cpu), states) in groups {
         let mut states = grouped(states)
             .into_iter()
-            .map(|(state, sums)| (state, IdleSum::over(sums.into_iter())))
+            .map(|(state, sums)| (state, IdleSum::over(sums)))
             .collect_vec();
         let fact = |state: &str| {
             let mut known = known.iter();

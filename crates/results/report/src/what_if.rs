@@ -119,18 +119,9 @@ fn table(what_if: &WhatIf, of_cpus: bool) -> Table {
         .numbers("shortest", |point| figure(point.shortest))
         .numbers("median", |point| figure(point.median))
         .numbers("longest", |point| figure(point.longest))
-        .when(
-            what_if
-                .points
-                .iter()
-                .any(|point| over_seeds(point).is_some()),
-            |table| {
-                table.numbers("90 % of seeds", |point| {
-                    over_seeds(point)
-                        .map(|[low, high]| format!("{} to {}", figure(low), figure(high)))
-                })
-            },
-        )
+        .numbers("90 % of seeds", |point| {
+            over_seeds(point).map(|[low, high]| format!("{} to {}", figure(low), figure(high)))
+        })
         .when(of_cpus, |table| {
             table.words("the longest hung on", |point| {
                 let (what, part) = point.hung_on?;

@@ -6,8 +6,8 @@ use super::functions;
 use super::idle;
 use super::on_board;
 use crate::blocks::{
-    Block, Blocks, Cell, Column, Drawing, IntervalRow, Number, Picture, Sample, Span, Table, Text,
-    Tone, code, figure, fixed, whole,
+    Block, Blocks, Cell, Drawing, IntervalRow, Number, Picture, Sample, Span, Table, Text, Tone,
+    code, figure, fixed, whole,
 };
 use crate::words::capital;
 use crate::words::changed_counts;
@@ -403,19 +403,9 @@ fn table(told: &mut Blocks, comparison: &Comparison, rows: &[Row], all: bool) {
                 change(row, side).map(|change| verdict(change.verdict))
             });
     }
-    let mut table = table.done();
-    let why = shown.iter().map(|row| why(comparison, row)).collect_vec();
-    if why.iter().any(|words| !words.is_empty()) {
-        table.columns.push(Column {
-            heading: "why (us, in the median)".to_owned(),
-            ..Column::default()
-        });
-        table
-            .rows
-            .iter_mut()
-            .zip(why)
-            .for_each(|(row, words)| row.push(words.into()));
-    }
+    let mut table = table
+        .words("why (us, in the median)", |row| why(comparison, row))
+        .done();
     if shown.len() < rows.len() {
         table = table.noted(format!(
             "{} of {} rows did not change.",

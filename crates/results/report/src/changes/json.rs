@@ -123,7 +123,7 @@ fn paths(table: &comparison::TablePaths) -> Value {
     };
     json!({
         "release": table.table[0], "case": table.table[1], "mode": table.table[2], "metric": table.metric,
-        "paths": table.paths.iter().map(|found| found.as_ref().map_or(Value::Null, path)).collect_vec(),
+        "paths": table.paths.iter().map(|found| found.as_ref().map(path)).collect_vec(),
     })
 }
 
@@ -131,7 +131,7 @@ fn row(row: &comparison::Row) -> Value {
     let changes = row
         .changes
         .iter()
-        .map(|change| change.as_ref().map_or(Value::Null, change_json))
+        .map(|change| change.as_ref().map(change_json))
         .collect_vec();
     json!({
         "release": row.key.variant, "case": row.key.case, "mode": row.key.mode, "metric": row.key.metric, "row": row.key.row(),

@@ -2,7 +2,7 @@
 
 use super::story::Story;
 use super::wakes;
-use crate::blocks::{Bar, Blocks, Cell, Drawing, Picture, Table, fixed, grouped, whole};
+use crate::blocks::{Bar, Blocks, Drawing, Picture, Table, fixed, grouped, whole};
 use crate::words::idle::{counts, title};
 use findings::cpuidle::{KernelCounts, State, Test};
 use itertools::Itertools;
@@ -23,28 +23,19 @@ fn overview(counted: &KernelCounts<'_>, told: &mut Blocks) {
 /// The states of a test in a table.
 fn states_table(test: &Test<'_>, states: &[State<'_>]) -> Table {
     let count = |value: Option<f64>| value.map(|value| grouped(value as u64));
-    let has = |of: fn(&State<'_>) -> bool| states.iter().any(of);
     let timed = test.sum.time_us.is_some();
     Table::with_rows(states)
-        .when(has(|state| state.cluster.is_some()), |table| {
-            table.words("cluster", |state| {
-                state.cluster.map(|cluster| cluster.to_string())
-            })
+        .words("cluster", |state| {
+            state.cluster.map(|cluster| cluster.to_string())
         })
-        .when(has(|state| state.cpu.is_some()), |table| {
-            table.words("CPU", |state| state.cpu.map(|cpu| cpu.to_string()))
-        })
+        .words("CPU", |state| state.cpu.map(|cpu| cpu.to_string()))
         .words("state", |state| state.state)
-        .when(has(|state| state.residency_us.is_some()), |table| {
-            table.numbers("residency, us", |state| {
-                state.residency_us.map(|us| whole(us as f64))
-            })
+        .numbers("residency, us", |state| {
+            state.residency_us.map(|us| whole(us as f64))
         })
         .numbers("entries", |state| grouped(state.entered as u64))
-        .when(test.seconds.is_some(), |table| {
-            table.numbers("entries, 1/s", |state| {
-                state.entered_per_second.map(|rate| fixed(rate, 1))
-            })
+        .numbers("entries, 1/s", |state| {
+            state.entered_per_second.map(|rate| fixed(rate, 1))
         })
         .when(timed, |table| {
             table
@@ -63,14 +54,8 @@ fn states_table(test: &Test<'_>, states: &[State<'_>]) -> Table {
         )
         .numbers("above", |state| count(state.above))
         .numbers("below", |state| count(state.below))
-        .when(has(|state| state.rejected.is_some()), |table| {
-            table.numbers("rejected", |state| count(state.rejected))
-        })
-        .when(has(|state| state.disabled), |table| {
-            table.words("", |state| {
-                state.disabled.then_some("disabled").map(Cell::from)
-            })
-        })
+        .numbers("rejected", |state| count(state.rejected))
+        .words("", |state| state.disabled.then_some("disabled"))
         .done()
 }
 

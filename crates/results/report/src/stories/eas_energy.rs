@@ -99,18 +99,13 @@ fn picture(eas_energy: &EasEnergy<'_>) -> Option<Picture> {
 
 /// Energies by number of tasks.
 fn energies(eas_energy: &EasEnergy<'_>, board: &Board<'_>) -> Table {
-    let has_published = board.published.iter().any(Option::is_some);
     let (unit, scale) = unit(eas_energy, board);
     let rows = eas_energy.numbered();
     let table = Table::with_rows(&rows)
         .words("tasks", |(_, tasks)| tasks.to_string())
-        .when(has_published, |table| {
-            let of = |at: usize, tasks: u32| Some(board.published[at]? / f64::from(tasks));
-            table
-                .numbers("published, J", |&(at, _)| board.published[at].map(figure))
-                .numbers("published per task, J", move |&(at, tasks)| {
-                    of(at, tasks).map(figure)
-                })
+        .numbers("published, J", |&(at, _)| board.published[at].map(figure))
+        .numbers("published per task, J", |&(at, tasks)| {
+            Some(figure(board.published[at]? / f64::from(tasks)))
         })
         .each(&board.rules, |table, rules| {
             let energy = |at: usize| scale * rules.energy[board.usual][at];

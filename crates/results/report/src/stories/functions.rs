@@ -1,6 +1,6 @@
 //! Instructions of passages by function: what every story of counts by function tells alike.
 
-use crate::blocks::{Block, Blocks, Cell, Drawing, Flame, Picture, Table, Text, code, percent};
+use crate::blocks::{Block, Blocks, Cell, Drawing, Flame, Picture, Table, code, percent};
 use crate::words::counts::count;
 use itertools::Itertools;
 use recording::facts::{FunctionCounts, Functions, Passage};
@@ -77,10 +77,6 @@ fn table(passage: &Passage) -> Table {
         all.add(function);
     }
     let whole = all.instructions.max(1) as f64;
-    let is_counted = FunctionCounts::OTHERS
-        .iter()
-        .filter(|(_, of)| of(&all) > 0)
-        .collect_vec();
     let rows = passage.functions.iter().chain([&all]).collect_vec();
     let of = |value: u64| {
         if value == 0 {
@@ -89,45 +85,35 @@ fn table(passage: &Passage) -> Table {
             count(passage.each(value)).into()
         }
     };
-    let each = |counts: &BTreeMap<String, u64>| -> Text {
+    let each = |function: &FunctionCounts, of: fn(&FunctionCounts) -> &BTreeMap<String, u64>| {
+        let counts = Some(of(function)).filter(|_| function.name != all.name)?;
         let mut each = counts
             .iter()
             .map(|(name, &value)| match passage.each(value) {
                 1.0 => name.clone(),
                 value => format!("{name} {}", count(value)),
             });
-        each.join(", ").into()
+        Some(each.join(", "))
     };
-    let mut table = Table::with_rows(&rows)
+    let table = Table::with_rows(&rows)
         .words("function", |function| code(function.name.as_str()))
         .numbers("instructions", |function| of(function.instructions))
         .numbers("share", |function| {
             percent(function.instructions as f64 / whole, 1)
-        });
-    for (heading, value) in is_counted {
-        table = table.numbers(*heading, |function| of(value(function)));
-    }
-    let table = table.when(all.system_register_writes() > 0, |table| {
-        table.words("which registers", |function| {
-            if function.name == all.name {
-                Text::default()
-            } else {
-                each(&function.system_registers)
-            }
         })
-    });
-    let table = table.when(all.exceptions_taken() > 0, |table| {
-        table.words("which exceptions", |function| {
-            if function.name == all.name {
-                Text::default()
-            } else {
-                each(&function.exceptions)
-            }
+        .each(FunctionCounts::OTHERS, |table, (heading, value)| {
+            table.numbers(heading, |function| of(value(function)))
         })
-    });
+        .words("which registers", |function| {
+            each(function, |counts| &counts.system_registers)
+        })
+        .words("which exceptions", |function| {
+            each(function, |counts| &counts.exceptions)
+        })
+        .done();
     match passage.of_others {
-        0 => table.done(),
-        others => table.done().noted(format!(
+        0 => table,
+        others => table.noted(format!(
             "Other CPUs executed {} instructions meanwhile, which the machine's clock counts as well.",
             count(passage.each(others))
         )),

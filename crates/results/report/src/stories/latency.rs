@@ -152,11 +152,9 @@ fn overview(findings: &Findings<'_>, cases: &[Case<'_>]) -> Table {
                     error((case.facts.longest / us - 1.0) * 100.0, of.used_in_fit())
                 })
         })
-        .when(longest > 0.0, |table| {
-            table.words("critical path", |case| {
-                let spending = case.spending()?;
-                Some(hung_on(findings, case.facts.release, spending, longest))
-            })
+        .words("critical path", |case| {
+            let spending = case.spending()?;
+            Some(hung_on(findings, case.facts.release, spending, longest))
         });
     let note = "The slowest CPU of each iteration, whichever it is; the median over the iterations. A bar is its critical path: \
                 time spent waiting for another CPU is shown as what that CPU was doing.";

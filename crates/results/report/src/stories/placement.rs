@@ -126,16 +126,13 @@ fn overview(placement: &Placement<'_>) -> Table {
     let share = |of: Option<Interval>| of.map(|of| ends(of.times(100.0), |share| fixed(share, 1)));
     let table = Table::with_rows(&placement.policies)
         .words("policy", |policy| policy.name)
-        .when(task.is_some(), |table| {
-            table
-                .numbers("periods", |policy| {
-                    policy.tasks.get(task?).map(|task| whole(task.periods))
-                })
-                .each(PERCENTS, |table, percent| {
-                    table.numbers(format!("{percent}, ms"), move |policy| {
-                        policy.response(task, percent).map(figure)
-                    })
-                })
+        .numbers("periods", |policy| {
+            policy.tasks.get(task?).map(|task| whole(task.periods))
+        })
+        .each(PERCENTS, |table, percent| {
+            table.numbers(format!("{percent}, ms"), move |policy| {
+                policy.response(task, percent).map(figure)
+            })
         })
         .when(ends_itself, |table| {
             table.numbers("time, s", |policy| {
@@ -149,10 +146,8 @@ fn overview(placement: &Placement<'_>) -> Table {
                     .map(|energy| ends(energy.times(scale), figure))
             })
         })
-        .when(placement.has_yardstick(), |table| {
-            table.numbers("energy, % of all-big's", |policy| {
-                share(policy.energy_of_all_big)
-            })
+        .numbers("energy, % of all-big's", |policy| {
+            share(policy.energy_of_all_big)
         })
         .numbers(format!("{} runs, %", placement.facts.big), |policy| {
             share(policy.big)
