@@ -158,13 +158,12 @@ fn nearest_recording(missing: &Path) -> String {
 
 /// The release of a recording that is meant by its name or the end of it.
 fn release_of(recording: &Recording, given: &str) -> Result<String> {
-    let mut known = recording
+    let known = recording
         .all_series()
         .map(|series| recording.series_texts(series).0)
+        .sorted_unstable()
+        .dedup()
         .collect_vec();
-    known.dedup();
-    known.sort_unstable();
-    known.dedup();
     if known.contains(&given) {
         return Ok(given.to_owned());
     }

@@ -361,13 +361,9 @@ fn metric_of(recording: &Recording, wanted: Option<&str>) -> Result<String> {
 
 /// Why there is no such metric, and which there are.
 fn missing(recording: &Recording, metric: &str) -> String {
-    let mut known = recording
-        .measures()
-        .iter()
-        .map(|measure| recording.text(measure.metric))
-        .collect_vec();
-    known.sort_unstable();
-    known.dedup();
+    let measures = recording.measures().iter();
+    let names = measures.map(|measure| recording.text(measure.metric));
+    let mut known = names.sorted_unstable().dedup();
     let (_, case, mode) = recording
         .all_series()
         .next()

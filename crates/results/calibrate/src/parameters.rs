@@ -5,6 +5,7 @@ use document::Document;
 use serde::Deserialize;
 use soc::config::{CoreCosts, Costs, Platform, PowerUnitCosts};
 use soc::quantity::Duration;
+use std::collections::BTreeSet;
 
 /// Plan of a fit of a platform's costs.
 #[derive(Debug)]
@@ -184,14 +185,8 @@ impl Plan {
         platform: &Platform,
         carried: Option<&Costs>,
     ) -> Result<Vec<Parameter>, Error> {
-        let mut core_types: Vec<&str> = platform
-            .topology
-            .cpus
-            .iter()
-            .map(|cpu| cpu.core_type.as_str())
-            .collect();
-        core_types.sort_unstable();
-        core_types.dedup();
+        let cpus = platform.topology.cpus.iter();
+        let core_types: BTreeSet<&str> = cpus.map(|cpu| cpu.core_type.as_str()).collect();
         let mut parameters = Vec::new();
         for (entry, is_carried) in &self.entries {
             let keys: Vec<String> = match entry.key.split_once('*') {

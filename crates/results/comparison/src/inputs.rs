@@ -37,10 +37,8 @@ pub fn differences(headers: &[&Header], variants: &[impl AsRef<str>]) -> Vec<Dif
         .zip(variants)
         .map(|(header, variant)| inputs(header, variant.as_ref()))
         .collect_vec();
-    let mut keys = inputs.iter().flat_map(BTreeMap::keys).collect_vec();
-    keys.sort();
-    keys.dedup();
-    keys.into_iter()
+    let keys = inputs.iter().flat_map(BTreeMap::keys).sorted();
+    keys.dedup()
         .filter_map(|key| {
             let values = inputs
                 .iter()

@@ -4,7 +4,7 @@ use crate::request::{Error, Input};
 use crate::result::Side;
 use crate::rows::SideRows;
 use itertools::Itertools;
-use recording::Recording;
+use recording::{Recording, distinct};
 use std::collections::BTreeSet;
 
 /// Which releases are compared.
@@ -37,14 +37,10 @@ pub fn variants(recording: &Recording) -> Vec<String> {
         .iter()
         .map(|measure| measure.series)
         .collect();
-    let mut names = Vec::new();
-    for series in used {
-        let (variant, _, _) = recording.series_texts(series);
-        if !names.iter().any(|name| name == variant) {
-            names.push(variant.to_owned());
-        }
-    }
-    names
+    let names = used
+        .into_iter()
+        .map(|series| recording.series_texts(series).0);
+    distinct(names.map(str::to_owned))
 }
 
 pub fn choose(inputs: &[Input<'_>]) -> Result<ComparedReleases, Error> {

@@ -15,11 +15,10 @@ use std::collections::{BTreeSet, HashMap};
 /// were given again. A measurement is what it says: given twice it says no more than once. Runs in
 /// one recording, such as boots of a log, are runs.
 pub fn runs_of<T: Clone>(given: Vec<(Recording, T)>) -> (Vec<(Recording, T)>, usize) {
-    let mut known = BTreeSet::new();
     let count = given.len();
     let distinct = given
         .into_iter()
-        .filter(|(it, _)| known.insert(it.digest()))
+        .unique_by(|(it, _)| it.digest())
         .collect_vec();
     let again = count - distinct.len();
     let runs = distinct.into_iter().flat_map(|(recording, with)| {

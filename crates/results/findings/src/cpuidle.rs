@@ -175,9 +175,7 @@ pub fn read<'r>(findings: &'r Findings<'_>) -> Result<KernelCounts<'r>, FactsErr
             })
             .map(|measure| measure.value)
             .filter(|seconds| *seconds > 0.0);
-        let mut cpus = of.iter().map(|count| count.cpu).collect_vec();
-        cpus.sort_unstable();
-        cpus.dedup();
+        let cpus = of.iter().map(|count| count.cpu).unique().collect_vec();
         let known = facts
             .states
             .iter()

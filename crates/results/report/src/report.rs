@@ -187,25 +187,16 @@ pub fn table_text(
     left: usize,
     style: Style,
 ) -> String {
-    use crate::blocks::{Cell, Column};
-    let columns = headings
-        .iter()
-        .enumerate()
-        .map(|(at, heading)| Column {
-            heading: (*heading).to_owned(),
-            is_number: at >= left,
-            ..Column::default()
-        })
-        .collect();
-    let rows = rows
-        .into_iter()
-        .map(|row| row.into_iter().map(Cell::from).collect())
-        .collect();
-    let mut blocks = Blocks::default();
-    blocks.table(Table {
-        columns,
-        rows,
-        ..Table::default()
+    let rows = rows.into_iter().collect_vec();
+    let headings = headings.iter().enumerate();
+    let table = Table::with_rows(&rows).each(headings, |table, (at, heading)| {
+        if at < left {
+            table.words(*heading, |row| &row[at])
+        } else {
+            table.numbers(*heading, |row| &row[at])
+        }
     });
+    let mut blocks = Blocks::default();
+    blocks.table(table.done());
     terminal::render(blocks.all(), style)
 }

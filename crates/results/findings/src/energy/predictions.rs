@@ -214,9 +214,7 @@ fn by_threads(measured: &EnergyMeasures<'_>, cells: &Cells<'_>) -> Vec<ThreadPow
         .zip(get(&measured.time))
         .map(|(energy, time)| scale * energy / time)
         .collect_vec();
-    let mut kinds = threads.clone();
-    kinds.sort_by(f64::total_cmp);
-    kinds.dedup();
+    let kinds = threads.iter().copied().sorted_by(f64::total_cmp).dedup();
     let summary = |kind: f64| {
         let of = powers
             .iter()
@@ -234,5 +232,5 @@ fn by_threads(measured: &EnergyMeasures<'_>, cells: &Cells<'_>) -> Vec<ThreadPow
             power_w,
         })
     };
-    kinds.into_iter().filter_map(summary).collect()
+    kinds.filter_map(summary).collect()
 }

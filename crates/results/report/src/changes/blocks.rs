@@ -157,9 +157,6 @@ fn sides(comparison: &Comparison) -> Vec<Text> {
 
 /// The common changes of measures, where runs tell them.
 fn shifts(told: &mut Blocks, comparison: &Comparison) {
-    if comparison.shifts.is_empty() {
-        return;
-    }
     let table = Table::with_rows(&comparison.shifts)
         .words("measure", |shift| &shift.metric)
         .when(comparison.sides.len() > 2, |table| {

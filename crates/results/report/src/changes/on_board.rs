@@ -30,21 +30,17 @@ pub fn tell(told: &mut Blocks, of: &OnBoard) {
                   have a price."
             .to_owned(),
     });
-    let mut table = Table::with_rows(&of.calls)
+    let table = Table::with_rows(&of.calls)
         .words("call", |(call, ..)| code(call.as_str()))
         .numbers("B - A, instructions", |(_, change, _)| {
             fixed(*change, 0).signed()
+        })
+        .numbers("of them, barriers, cache lines", |(_, _, slow)| {
+            of.memory_ns.map(|_| fixed(*slow, 0).signed())
+        })
+        .each(&of.cores, |table, (core, ns)| {
+            table.words(format!("{core}, us"), |change| range(of.us(change, *ns)))
         });
-    if of.memory_ns.is_some() {
-        table = table.numbers("of them, barriers, cache lines", |(_, _, slow)| {
-            fixed(*slow, 0).signed()
-        });
-    }
-    for (core, ns) in &of.cores {
-        table = table.words(format!("{core}, us"), move |change| {
-            range(of.us(change, *ns))
-        });
-    }
     told.table(table.done().titled("A call takes longer by"));
     let cases = Table::with_rows(&of.cases)
         .words("case", |(case, mode, _)| {

@@ -347,9 +347,8 @@ pub fn perfetto(findings: &Findings<'_>) -> Vec<u8> {
             items: Vec::new(),
         };
         let cpus = iterations.values().flat_map(|cpus| cpus.keys().copied());
-        let mut cpus = cpus.collect_vec();
-        cpus.sort_by_key(|cpu| (names.get(cpu), *cpu));
-        cpus.dedup();
+        let cpus = cpus.sorted_by_key(|cpu| (names.get(cpu), *cpu));
+        let cpus = cpus.dedup().collect_vec();
         for (rank, &cpu) in cpus.iter().enumerate() {
             writer.track(tracks.cpu(cpu), &cpu_name(cpu), Some(process), rank as i32);
         }

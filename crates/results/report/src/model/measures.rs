@@ -16,14 +16,12 @@ pub fn measure_tables<'r>(measures: &'r [MeasureRow]) -> Vec<Table> {
             let columns = group.iter().map(column).unique();
             let subjects = group.iter().map(subject).unique().collect_vec();
             let by_place: HashMap<_, _> = group.iter().map(|row| ((subject(row), column(row)), row)).collect();
-            let has_cpus = subjects.iter().any(|of| !of.0.is_empty());
             let has_subjects = subjects.iter().any(|of| !of.1.is_empty());
-            let has_roles = subjects.iter().any(|of| !of.2.is_empty());
             let named = |subject: &'r str| if subject.is_empty() { "(whole)" } else { subject };
             let table = Table::with_rows(&subjects)
-                .when(has_cpus, |table| table.words("CPU", |of| of.0))
+                .words("CPU", |of| of.0)
                 .when(has_subjects, |table| table.words("of", |of| named(of.1)))
-                .when(has_roles, |table| table.words("role", |of| of.2))
+                .words("role", |of| of.2)
                 .each(columns, |table, (metric, unit)| {
                     let heading = recording::metrics::heading(metric);
                     // Calls are counted in calls.
@@ -37,7 +35,7 @@ pub fn measure_tables<'r>(measures: &'r [MeasureRow]) -> Vec<Table> {
                 0 | 1 => String::new(),
                 _ => format!("Median of {of} values; in brackets the smallest and the largest, where they differ."),
             };
-            table.done().titled(title(&group[0])).noted(note)
+            table.done().without_empty_columns().titled(title(&group[0])).noted(note)
         })
         .collect()
 }

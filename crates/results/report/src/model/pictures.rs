@@ -268,10 +268,8 @@ fn heat_maps(places: Vec<PlottedMeasure<'_>>, x: &str, y: &str) -> Option<Vec<He
 /// A map of measures with their places to the right and upwards.
 fn heat_map(name: String, fields: &[((f64, f64), &MeasureRow)]) -> HeatMap {
     let axis = |of: fn(&(f64, f64)) -> f64| {
-        let mut numbers = fields.iter().map(|(at, _)| of(at)).collect_vec();
-        numbers.sort_by(f64::total_cmp);
-        numbers.dedup();
-        numbers
+        let numbers = fields.iter().map(|(at, _)| of(at));
+        numbers.sorted_by(f64::total_cmp).dedup().collect_vec()
     };
     let (xs, ys) = (axis(|at| at.0), axis(|at| at.1));
     let mut table = vec![vec![None; xs.len()]; ys.len()];

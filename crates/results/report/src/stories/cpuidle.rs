@@ -110,9 +110,7 @@ impl Story for KernelCounts<'_> {
             }
             told.table(table);
         }
-        if !self.domains.is_empty() {
-            wakes::domains(&self.domains, seconds, told);
-        }
+        wakes::domains(&self.domains, seconds, told);
         told.note(
             "above: stays shorter than the state's target residency, though a shallower state was there; below: stays for which a deeper state would have paid. misses: both, of all entries.",
         );

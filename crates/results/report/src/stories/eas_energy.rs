@@ -15,9 +15,7 @@ impl Story for EasEnergy<'_> {
         told.picture(picture(self));
         for board in &self.boards {
             told.table(energies(self, board));
-            if !board.predictors.is_empty() {
-                told.table(predictor_table(self, board));
-            }
+            told.table(predictor_table(self, board));
         }
         if let (Some(source), Some(conditions)) = (self.published_source, self.published_conditions)
         {

@@ -158,13 +158,11 @@ fn reached(coverage: &facts::Coverage, told: &mut Blocks) {
         .iter()
         .filter(|reached| reached.count > 0)
         .collect_vec();
-    if !counted.is_empty() {
-        let table = Table::with_rows(&counted)
-            .numbers("times", |reached| whole(reached.count as f64))
-            .words("what", |reached| &reached.of)
-            .words("came to", |reached| &reached.what);
-        told.table(table.done());
-    }
+    let table = Table::with_rows(&counted)
+        .numbers("times", |reached| whole(reached.count as f64))
+        .words("what", |reached| &reached.of)
+        .words("came to", |reached| &reached.what);
+    told.table(table.done());
     let chosen = coverage
         .chosen
         .iter()

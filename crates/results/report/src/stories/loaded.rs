@@ -2,7 +2,7 @@
 
 use super::errors;
 use super::story::Story;
-use crate::blocks::{Bar, Blocks, Drawing, Figure, Picture, Table, fixed};
+use crate::blocks::{Bar, Blocks, Drawing, Picture, Table, fixed};
 use crate::words::{clocks, packets};
 use findings::loaded::LoadedGraph;
 
@@ -65,20 +65,20 @@ fn picture(loaded: &LoadedGraph<'_>) -> Picture {
     for node in &loaded.nodes.nodes {
         let value = factor * node.clocks_of_path;
         rest -= value;
-        parts.extend((value > 0.0).then(|| (node.name.to_owned(), Figure::new(value))));
+        parts.extend((value > 0.0).then_some((node.name, value)));
     }
     let between = match loaded.facts.rate {
         0 => "between nodes",
         _ => "waiting for packets",
     };
-    parts.extend((rest > 0.0).then(|| (between.to_owned(), Figure::new(rest))));
-    let name = loaded.graph.clone();
+    parts.extend((rest > 0.0).then_some((between, rest)));
+    let bar = Bar::new(loaded.graph.as_str(), parts);
     let note = "Of a packet that comes in, in the median window: a node's part counts the packets that met it.";
     Picture::new(
         "Clocks per packet, by node",
         "a packet",
         unit,
-        Drawing::Bars(vec![Bar { name, parts }]),
+        Drawing::Bars(vec![bar]),
     )
     .noted(note)
 }

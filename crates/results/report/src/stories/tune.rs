@@ -74,9 +74,7 @@ impl Story for Tune<'_> {
         if let Some(best) = &self.best {
             words::tell(self, best, told);
         }
-        if !self.beside.is_empty() {
-            beside(self, told);
-        }
+        beside(self, told);
         pictures(self, told);
         let clocks =
             |clocks: Option<f64>| clocks.map_or(Cell::from(""), |clocks| fixed(clocks, 1).into());

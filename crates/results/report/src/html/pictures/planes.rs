@@ -23,9 +23,8 @@ pub fn curves(
     colours: &Colours<'_>,
 ) -> Markup {
     let points = || curves.iter().flat_map(|curve| &curve.points);
-    let mut places = points().map(|(place, _)| *place).collect_vec();
-    places.sort_by(f64::total_cmp);
-    places.dedup();
+    let places = points().map(|(place, _)| *place);
+    let places = places.sorted_by(f64::total_cmp).dedup().collect_vec();
     let ends = (
         places.first().copied().unwrap_or(0.0),
         places.last().copied().unwrap_or(1.0),
