@@ -412,19 +412,20 @@ fn as_json(calibrations: &[Calibration]) -> serde_json::Value {
     let releases = calibrations
         .iter()
         .map(|calibration| {
+            let gate = &calibration.gate;
             json!({
                 "release": calibration.release,
                 "rms_us": calibration.rms_us,
                 "rules": calibration.rules,
                 "gate": {
-                    "passed": calibration.gate.passed(),
-                    "reasons": calibration.gate.reasons,
-                    "distinct_values": calibration.gate.distinct,
-                    "effective_parameters": calibration.gate.effective,
-                    "degrees_of_freedom": calibration.gate.freedom(),
-                    "weighted_rms": calibration.gate.weighted_rms,
-                    "pinned": calibration.gate.pinned,
-                    "leave_one_out": calibration.gate.left_out,
+                    "passed": gate.passed(),
+                    "reasons": gate.reasons,
+                    "distinct_values": gate.distinct,
+                    "effective_parameters": gate.effective,
+                    "degrees_of_freedom": gate.freedom(),
+                    "weighted_rms": gate.weighted_rms,
+                    "pinned": gate.pinned,
+                    "leave_one_out": gate.left_out,
                 },
                 "timers": calibration.timers.iter().map(|(cluster, core, log)| json!({
                     "cpu": format!("{cluster}.{core}"), "rms_log_error": log,

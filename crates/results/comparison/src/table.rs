@@ -385,22 +385,14 @@ impl Roles {
                 let split = splits.get(&(series, iteration, cpu, POWERDOWN.name));
                 split.map(|split| split.causes.contains_key(&Cause::FlushL2))
             };
-            let has_events = table.iter().any(|&(_, cpu)| flushed(cpu).is_some());
-            let last_man = if has_events {
-                table
-                    .iter()
-                    .map(|&(_, cpu)| cpu)
-                    .find(|&cpu| flushed(cpu) == Some(true))
+            let cpus = table.iter().map(|&(_, cpu)| cpu);
+            let last_man = if cpus.clone().any(|cpu| flushed(cpu).is_some()) {
+                cpus.clone().find(|&cpu| flushed(cpu) == Some(true))
             } else {
-                table
-                    .last()
-                    .map(|&(_, cpu)| cpu)
-                    .filter(|_| case == "suspend-deepest")
+                let last = cpus.clone().next_back();
+                last.filter(|_| case == "suspend-deepest")
             };
-            let others = table
-                .iter()
-                .map(|&(_, cpu)| cpu)
-                .filter(|&cpu| Some(cpu) != last_man);
+            let others = cpus.filter(|&cpu| Some(cpu) != last_man);
             for (n, cpu) in (1..).zip(others) {
                 roles.insert((series, iteration, cpu), Who::Nth { cluster, n });
             }

@@ -1,6 +1,7 @@
 //! `cpuidle`: what a kernel counted of its idle states.
 
 use crate::Findings;
+use crate::rows::{measures_of, of_metric};
 use itertools::Itertools;
 use recording::facts::{CountedState, DomainSleep, FactsError, IdleCounts, KernelTrace, WakeUps};
 use recording::idle::{IdleCount, IdleSum, idle_counts, percent_of};
@@ -110,10 +111,7 @@ impl State<'_> {
 pub fn is_of(recording: &Recording) -> bool {
     match recording.header.experiment.as_str() {
         "cpuidle" => true,
-        "ftrace" => recording
-            .measures()
-            .iter()
-            .any(|of| recording.text(of.metric) == metrics::IDLE_ENTERED.name),
+        "ftrace" => of_metric(recording, metrics::IDLE_ENTERED).next().is_some(),
         _ => false,
     }
 }
@@ -165,14 +163,8 @@ pub fn read<'r>(findings: &'r Findings<'_>) -> Result<KernelCounts<'r>, FactsErr
             .iter()
             .filter(|count| (count.variant, count.case) == (kernel, case))
             .collect_vec();
-        let seconds = recording
-            .measures()
-            .iter()
-            .find(|measure| {
-                let (variant, test, _) = recording.series_texts(measure.series);
-                recording.text(measure.metric) == metrics::WINDOW.name
-                    && (variant, test) == (kernel, case)
-            })
+        let seconds = measures_of(recording, case, metrics::WINDOW)
+            .find(|measure| recording.series_texts(measure.series).0 == kernel)
             .map(|measure| measure.value)
             .filter(|seconds| *seconds > 0.0);
         let cpus = of.iter().map(|count| count.cpu).unique().collect_vec();

@@ -1,7 +1,7 @@
 //! `idle-clock`: what reading a clock and dividing cost the idle loop.
 
 use crate::Run;
-use crate::rows::{measures_of, subject};
+use crate::rows::{measures_of, of_metric, subject};
 use crate::spread::Steadiness;
 use published::ClockReference;
 use recording::facts::{self, FactsError};
@@ -165,16 +165,10 @@ fn times<'r>(
 }
 
 fn changes(recording: &Recording) -> Vec<Change<'_>> {
-    let of = |metric: Metric| {
-        recording
-            .measures()
-            .iter()
-            .filter(move |measure| recording.text(measure.metric) == metric.name)
-    };
-    of(metrics::CHANGED_CHOICES)
+    of_metric(recording, metrics::CHANGED_CHOICES)
         .map(|choices| {
             let (governor, _, unsaid) = recording.series_texts(choices.series);
-            let changed_energy = of(metrics::CHANGED_ENERGY)
+            let changed_energy = of_metric(recording, metrics::CHANGED_ENERGY)
                 .find(|other| other.series == choices.series && other.subject == choices.subject)
                 .map(|measure| measure.value);
             Change {

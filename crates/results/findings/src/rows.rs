@@ -5,16 +5,20 @@ use recording::{Measure, Recording, distinct, stats};
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
+/// The measures of a metric, in the recording's order.
+pub fn of_metric(recording: &Recording, metric: Metric) -> impl Iterator<Item = &Measure> {
+    let measures = recording.measures().iter();
+    measures.filter(move |measure| recording.text(measure.metric) == metric.name)
+}
+
 /// The measures of a metric in a case, in the recording's order.
 pub fn measures_of<'r>(
     recording: &'r Recording,
     case: &'r str,
     metric: Metric,
 ) -> impl Iterator<Item = &'r Measure> {
-    recording.measures().iter().filter(move |measure| {
-        recording.text(measure.metric) == metric.name
-            && recording.series_texts(measure.series).1 == case
-    })
+    of_metric(recording, metric)
+        .filter(move |measure| recording.series_texts(measure.series).1 == case)
 }
 
 /// A measure with its names.

@@ -337,21 +337,11 @@ fn inputs(comparison: &Comparison) -> Vec<Block> {
     let table = Table::with_rows(shown).words("input", |input| code(input.key.as_str()));
     let table = table.each(0..comparison.sides.len(), |table, side| {
         let table = table.numbers(letter(side), move |input| {
-            input
-                .values
-                .get(side)
-                .cloned()
-                .flatten()
-                .unwrap_or_else(|| "-".to_owned())
+            input.values[side].clone().unwrap_or_else(|| "-".to_owned())
         });
         table.when(side > 0, |table| {
             table.numbers(format!("{}/A", letter(side)), move |input| {
-                input
-                    .percent
-                    .get(side - 1)
-                    .copied()
-                    .flatten()
-                    .map(|percent| fixed(percent, 1).signed().after(" %"))
+                input.percent[side - 1].map(|percent| fixed(percent, 1).signed().after(" %"))
             })
         })
     });
@@ -379,7 +369,7 @@ fn table(told: &mut Blocks, comparison: &Comparison, rows: &[Row], all: bool) {
         return;
     };
     told.extend([Block::heading(2, title.as_str())]);
-    let median = |row: &Row, side: usize| match row.cells.get(side).copied().flatten() {
+    let median = |row: &Row, side: usize| match row.cells[side] {
         Some(cell) => Cell::from(figure(cell.value)),
         None => "-".into(),
     };
@@ -461,7 +451,7 @@ fn scatter(shown: &[&Row], head: &Row, title: &str) -> Option<Picture> {
 
 /// The change of a row in a recording.
 fn change(row: &Row, side: usize) -> Option<&Change> {
-    row.changes.get(side - 1)?.as_ref()
+    row.changes[side - 1].as_ref()
 }
 
 fn counts(row: &Row) -> String {

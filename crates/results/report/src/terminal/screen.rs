@@ -233,7 +233,7 @@ fn more(others: &[&Block], style: Style) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::blocks::Blocks;
+    use crate::blocks::{Blocks, Figure};
 
     fn bars(count: usize) -> Picture {
         let parts = || {

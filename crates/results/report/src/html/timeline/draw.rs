@@ -78,6 +78,11 @@ pub fn drawing(picture: &Picture, axis: &Axis, names: &Names) -> String {
     out
 }
 
+/// The height at which a critical path runs along a lane.
+fn path_of(lane: usize) -> usize {
+    AXIS + lane * LANE + PATH
+}
+
 /// The critical path of the slowest CPU: along the lanes, from lane to lane, to its end.
 fn critical_path(out: &mut String, picture: &Picture, axis: &Axis) {
     if let Some(path) = axis.slowest.and_then(|cpu| axis.paths.get(&cpu)) {
@@ -86,10 +91,10 @@ fn critical_path(out: &mut String, picture: &Picture, axis: &Axis) {
             let Some(lane) = picture.lane_of(part.place) else {
                 continue;
             };
-            let y = AXIS + lane * LANE + PATH;
+            let y = path_of(lane);
             let (from, to) = (percent(axis, part.from), percent(axis, part.to));
             if let Some(before) = before.filter(|&before| before != lane) {
-                let y_before = AXIS + before * LANE + PATH;
+                let y_before = path_of(before);
                 let _ = write!(
                     out,
                     "<line class=hop x1={from}% x2={from}% y1={y_before} y2={y} />"
@@ -103,7 +108,7 @@ fn critical_path(out: &mut String, picture: &Picture, axis: &Axis) {
             let _ = write!(
                 out,
                 "<circle class=path-end cx={x}% cy={} r=3.5 />",
-                AXIS + lane * LANE + PATH
+                path_of(lane)
             );
         }
     }
