@@ -3,6 +3,7 @@
 
 use crate::tools::{self, Result, git};
 use crate::weight::weigh;
+use std::collections::BTreeSet;
 use std::path::Path;
 
 /// A limit of `xtask/limits.toml`.
@@ -148,15 +149,12 @@ const FIRST: &str = "rust-tokens";
 
 /// Complaints about limits that an earlier commit had lower, or had at all.
 fn raised(limits: &[Limit]) -> Result<Vec<String>> {
-    let mut wrong = Vec::new();
-    for commit in git("log --format=%H -- xtask/limits.toml")?.lines() {
-        if let Ok(text) = git(&format!("show {commit}:xtask/limits.toml")) {
-            wrong.extend(rose(limits, &text));
-        }
-    }
-    wrong.sort();
-    wrong.dedup();
-    Ok(wrong)
+    let log = git("log --format=%H -- xtask/limits.toml")?;
+    let texts = log
+        .lines()
+        .filter_map(|commit| git(&format!("show {commit}:xtask/limits.toml")).ok());
+    let wrong: BTreeSet<_> = texts.flat_map(|text| rose(limits, &text)).collect();
+    Ok(wrong.into_iter().collect())
 }
 
 /// Complaints about limits that are above those of an earlier commit's text, or are gone.

@@ -5,6 +5,7 @@ use comparison::{Comparison, OnBoard};
 use miette::{IntoDiagnostic, Result, miette};
 use psci_cases::{Action, CASES};
 use psci_experiments::{BoardCalls, board_calls};
+use recording::stats;
 
 /// The calls of `psci-calls` that stand for those of the cases.
 const VERSION: &str = "PSCI_VERSION";
@@ -54,11 +55,7 @@ pub fn on_board(data: &Data, given: &str, comparison: &mut Comparison) -> Result
         .into_iter()
         .map(|(core, ns)| (core, ns.map(|ns| ns / version.value)))
         .collect();
-    let least = cores
-        .iter()
-        .map(|(_, [least, _])| *least)
-        .fold(f64::INFINITY, f64::min);
-    let most = cores.iter().map(|(_, [_, most])| *most).fold(0.0, f64::max);
+    let ends = stats::ends(cores.iter().flat_map(|(_, ns)| *ns));
     let calls = calls().filter_map(change).collect();
     let memory_ns = (!comparison.functions.is_empty()).then_some(memory_ns);
     let mut on = OnBoard {
@@ -72,7 +69,7 @@ pub fn on_board(data: &Data, given: &str, comparison: &mut Comparison) -> Result
     let cases = CASES.iter().zip(shares).filter_map(|(case, share)| {
         let is_version = case.action == Action::Version;
         let call = if is_version { VERSION } else { POWER_DOWN };
-        let us = on.us(&of(call).and_then(change)?, [least, most]);
+        let us = on.us(&of(call).and_then(change)?, ends);
         let us = us.map(|us| us * share);
         Some((case.name.to_owned(), case.mode.name().to_owned(), us))
     });

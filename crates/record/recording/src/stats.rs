@@ -65,6 +65,13 @@ pub fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| sum(values.iter().copied()) / values.len() as f64)
 }
 
+/// The least and the largest value; infinite where there is none.
+pub fn ends(values: impl IntoIterator<Item = f64>) -> [f64; 2] {
+    let wider = |[least, most]: [f64; 2], value| [least.min(value), most.max(value)];
+    let none = [f64::INFINITY, f64::NEG_INFINITY];
+    values.into_iter().fold(none, wider)
+}
+
 /// Standard deviation of the sample (divisor n - 1); 0 for a single value, `None` for none.
 pub fn sd(values: &[f64]) -> Option<f64> {
     let mean = mean(values)?;

@@ -501,7 +501,6 @@ impl Model<'_> {
     }
 }
 
-/// Standard deviation that is granted to a cell, in microseconds.
 /// The length of a metric's interval on a CPU, in microseconds of the picoseconds that are counted.
 fn interval_us(metric: &Metric, measured: &ProcedureStamps) -> Option<f64> {
     let us = |point: &str| Some(soc::stamp_at(&measured.stamps, point)? as f64 / 1e6);
@@ -509,6 +508,7 @@ fn interval_us(metric: &Metric, measured: &ProcedureStamps) -> Option<f64> {
     Some(to - from)
 }
 
+/// Standard deviation that is granted to a cell, in microseconds.
 fn sigma(cell: &Cell) -> f64 {
     cell.resolution_us
         .max(RELATIVE * cell.value_us)

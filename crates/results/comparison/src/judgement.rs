@@ -56,11 +56,12 @@ impl Judge<'_> {
                 }
                 (false, false) => stats::mean(values)?,
             };
-            (!values.is_empty()).then(|| Cell {
+            let [min, max] = stats::ends(values.iter().copied());
+            (!values.is_empty()).then_some(Cell {
                 n: values.len(),
                 value,
-                min: values.iter().copied().fold(f64::INFINITY, f64::min),
-                max: values.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+                min,
+                max,
             })
         };
         let cells = values.iter().map(cell).collect_vec();

@@ -10,7 +10,7 @@ use itertools::Itertools;
 use recording::Header;
 use serde::Deserialize;
 use std::collections::BTreeMap;
-use toml::Table;
+use toml::{Table, Value};
 
 /// One release in two sessions of a board, and the costs that no release decides there.
 #[derive(Clone, Default, Deserialize)]
@@ -193,7 +193,7 @@ fn sessions(
 
 /// The session that costs were fitted to: the file names it, or it is that of the release alone.
 fn session(costs: &Table) -> Option<&str> {
-    let name = |key: &str| costs.get(key).and_then(toml::Value::as_str);
+    let name = |key: &str| costs.get(key).and_then(Value::as_str);
     name("session").or_else(|| name("release").filter(|_| costs.contains_key("fit")))
 }
 
@@ -211,17 +211,17 @@ fn all(costs: &Table) -> impl Iterator<Item = (String, f64)> {
     found.into_iter()
 }
 
-fn collect(prefix: &str, value: &toml::Value, found: &mut Vec<(String, f64)>) {
+fn collect(prefix: &str, value: &Value, found: &mut Vec<(String, f64)>) {
     for (key, value) in value.as_table().into_iter().flatten() {
         match value {
-            toml::Value::Table(_) => collect(&format!("{prefix}{key}."), value, found),
+            Value::Table(_) => collect(&format!("{prefix}{key}."), value, found),
             other => found.extend(microseconds(other).map(|us| (format!("{prefix}{key}"), us))),
         }
     }
 }
 
 /// A cost in microseconds; a share is a plain number.
-fn microseconds(value: &toml::Value) -> Option<f64> {
+fn microseconds(value: &Value) -> Option<f64> {
     let (number, unit) = match value.as_str() {
         Some(text) => text.split_once(' ')?,
         None => return value.as_float(),
@@ -235,36 +235,23 @@ fn microseconds(value: &toml::Value) -> Option<f64> {
 
 /// The standard error that a fit leaves of a cost, in microseconds.
 fn deviation(costs: &Table, key: &str) -> Option<f64> {
-    let uncertainty = costs.get("fit")?.get("uncertainty")?;
-    let place = uncertainty
-        .get("keys")?
-        .as_array()?
-        .iter()
-        .position(|other| other.as_str() == Some(key))?;
-    Some(
-        uncertainty
-            .get("factor")?
-            .as_array()?
-            .get(place)?
-            .as_array()?
-            .iter()
-            .filter_map(toml::Value::as_float)
-            .map(|part| part * part)
-            .sum::<f64>()
-            .sqrt(),
-    )
+    let keys = of_fit(costs, "uncertainty", "keys")?.as_array()?;
+    let place = keys.iter().position(|other| other.as_str() == Some(key))?;
+    let parts = of_fit(costs, "uncertainty", "factor")?.get(place)?;
+    let parts = parts.as_array()?.iter().filter_map(Value::as_float);
+    Some(parts.map(|part| part * part).sum::<f64>().sqrt())
+}
+
+/// What a file of costs says of its fit.
+fn of_fit<'c>(costs: &'c Table, table: &str, key: &str) -> Option<&'c Value> {
+    costs.get("fit")?.get(table)?.get(key)
 }
 
 /// What a fit grants each of its cells, in percent.
 fn granted(costs: &Table) -> f64 {
-    let of = |table: &str, key: &str| costs.get("fit")?.get(table)?.get(key).cloned();
-    let granted = of("uncertainty", "granted")
-        .and_then(|granted| granted.get(0)?.as_float())
-        .unwrap_or_default();
-    let residual = of("gate", "weighted_rms")
-        .and_then(|rms| rms.as_float())
-        .unwrap_or_default();
-    granted * residual.max(1.0) * 100.0
+    let granted = of_fit(costs, "uncertainty", "granted").and_then(|all| all.get(0)?.as_float());
+    let residual = of_fit(costs, "gate", "weighted_rms").and_then(Value::as_float);
+    granted.unwrap_or_default() * residual.unwrap_or_default().max(1.0) * 100.0
 }
 
 /// Takes the verdict from changes that two sessions of one firmware differ by, and from those of
@@ -344,8 +331,7 @@ impl Sessions {
 
 /// True if a fit misses its figures by more than it may, as `calibrate` says.
 fn is_bad(costs: &Table) -> bool {
-    let gate = costs.get("fit").and_then(|fit| fit.get("gate"));
-    gate.and_then(|gate| gate.get("passed")?.as_bool()) == Some(false)
+    of_fit(costs, "gate", "passed").and_then(Value::as_bool) == Some(false)
 }
 
 /// The size of a change in percent, at the end of its interval that is nearer to none.

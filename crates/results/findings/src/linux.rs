@@ -3,7 +3,7 @@
 use crate::Run;
 use crate::rows::named;
 use recording::metrics::{IDLE_ENTERED, IDLE_REJECTED, IDLE_TIME};
-use recording::{Recording, distinct, metrics};
+use recording::{Recording, distinct, metrics, stats};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -93,10 +93,7 @@ fn states(recording: &Recording) -> Vec<State<'_>> {
 impl State<'_> {
     /// The fewest entries of a CPU, and the most.
     pub fn ends(&self) -> [f64; 2] {
-        [
-            self.entered.iter().copied().fold(f64::INFINITY, f64::min),
-            self.entered.iter().copied().fold(0.0, f64::max),
-        ]
+        stats::ends(self.entered.iter().copied())
     }
 
     /// Mean length of a stay in microseconds; `None` where the state was never entered.

@@ -217,12 +217,8 @@ impl<'a> Findings<'a> {
         if header.iterations > 0 {
             facts.push(("repeats", repeats(header)));
         }
-        if let Some(command) = command(header) {
-            facts.push(("command", command));
-        }
-        if let Some(when) = &header.run.when {
-            facts.push(("recorded", when.clone()));
-        }
+        facts.extend(command(header).map(|command| ("command", command)));
+        facts.extend(header.run.when.clone().map(|when| ("recorded", when)));
         for (release, source) in self.published() {
             facts.push(("published", format!("{release}: {source}")));
         }

@@ -627,13 +627,9 @@ impl Rest {
             add("model and the rest of the path", used, &|cell| cell.mpps);
             add("constant: best of single", false, &|_| Some(constant));
         }
-        let [least, most] = [
-            left.iter().copied().fold(f64::INFINITY, f64::min),
-            left.iter().copied().fold(0.0, f64::max),
-        ];
         Some(Self {
             ns,
-            ns_over_cells: [least, most],
+            ns_over_cells: stats::ends(left),
             scores,
         })
     }

@@ -112,7 +112,6 @@ impl Published {
     }
 }
 
-/// Reads the reference of a name, if it is among some files.
 /// The rows of a file of figures; `wrong` says what is wrong with one, and what would be right.
 fn figures<F: DeserializeOwned>(
     files: &dyn Files,
@@ -132,6 +131,7 @@ fn is_positive(value: f64) -> bool {
     value.is_finite() && value > 0.0
 }
 
+/// Reads the reference of a name, if it is among some files.
 fn if_there<T>(
     files: &dyn Files,
     name: &str,

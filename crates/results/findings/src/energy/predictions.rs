@@ -170,15 +170,8 @@ pub fn read<'r>(
     let sysbench = watts("sysbench")
         .filter(|_| !threads.is_empty())
         .map(|(_, published)| {
-            let powers = || {
-                threads
-                    .iter()
-                    .flat_map(|of| [of.power_w.low, of.power_w.high])
-            };
-            let (least, most) = (
-                powers().fold(f64::INFINITY, f64::min),
-                powers().fold(f64::NEG_INFINITY, f64::max),
-            );
+            let powers = threads.iter().map(|of| &of.power_w);
+            let [least, most] = stats::ends(powers.flat_map(|power| [power.low, power.high]));
             Sysbench {
                 covers_published: least <= published && published <= most,
                 published_power_w: published,

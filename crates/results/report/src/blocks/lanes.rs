@@ -150,9 +150,8 @@ impl Lanes {
                 .collect_vec()
         };
         let of_row = self.rows.iter().map(led).collect_vec();
-        let mut kept = of_row.concat();
-        kept.sort_unstable();
-        kept.dedup();
+        let kept = of_row.iter().flatten().copied().sorted_unstable();
+        let kept = kept.dedup().collect_vec();
         let place = |time: u64| kept.partition_point(|&at| at < time) as u64;
         let row = |(row, led): (&Row, &Vec<u64>)| {
             let stretches = row
@@ -188,13 +187,13 @@ impl Lanes {
             .map(row)
             .filter(|row| !row.stretches.is_empty())
             .collect_vec();
-        let is_less = !kept.is_empty()
-            && rows.iter().map(|row| row.stretches.len()).sum::<usize>() < self.all_stretches;
+        let all_stretches = rows.iter().map(|row| row.stretches.len()).sum();
+        let is_less = !kept.is_empty() && all_stretches < self.all_stretches;
         is_less.then(|| Self {
             from: 0,
             to: kept.len() as u64,
             is_folded: true,
-            all_stretches: rows.iter().map(|row| row.stretches.len()).sum(),
+            all_stretches,
             all_rows: rows.len(),
             rows,
             ..self.clone()
@@ -311,27 +310,20 @@ impl Lanes {
 /// own stretches where there are any: they are rare, and what happens then is what one wants to
 /// see.
 fn window(lanes: &[&CpuLane<'_>], most_stretches: usize, at_the_end: bool) -> Option<(u64, u64)> {
-    let mut ends = lanes
-        .iter()
-        .flat_map(|lane| &lane.stretches)
-        .map(|stretch| stretch.to)
-        .collect_vec();
-    ends.sort_unstable();
-    let first = lanes
-        .iter()
-        .flat_map(|lane| &lane.stretches)
-        .map(|stretch| stretch.from)
-        .min()?;
+    let stretches = || lanes.iter().flat_map(|lane| &lane.stretches);
+    let ends = stretches().map(|stretch| stretch.to);
+    let ends = ends.sorted_unstable().collect_vec();
+    let first = stretches().map(|stretch| stretch.from).min()?;
     if ends.len() <= most_stretches {
         return Some((first, *ends.last()?));
     }
-    let mut of_machine = lanes
+    let of_machine = lanes
         .iter()
         .filter(|lane| lane.cpu.is_none())
         .flat_map(|lane| &lane.stretches)
         .map(|of| of.from)
+        .sorted_unstable()
         .collect_vec();
-    of_machine.sort_unstable();
     let middle = match of_machine.get(of_machine.len() / 2).filter(|_| !at_the_end) {
         Some(&from) => ends.partition_point(|&end| end < from),
         None if at_the_end => ends.len(),

@@ -113,6 +113,11 @@ impl Blocks {
         self.all.push(Block::heading(1, words));
     }
 
+    /// Adds the heading of a section of a part.
+    pub fn subheading(&mut self, words: impl Into<Text>) {
+        self.all.push(Block::heading(2, words));
+    }
+
     /// Adds a paragraph.
     pub fn paragraph(&mut self, words: impl Into<Text>) {
         self.all.push(Block::Paragraph(words.into()));

@@ -368,7 +368,7 @@ fn table(told: &mut Blocks, comparison: &Comparison, rows: &[Row], all: bool) {
     let (Some(head), title) = (shown.first(), title(&rows[0])) else {
         return;
     };
-    told.extend([Block::heading(2, title.as_str())]);
+    told.subheading(title.as_str());
     let median = |row: &Row, side: usize| match row.cells[side] {
         Some(cell) => Cell::from(figure(cell.value)),
         None => "-".into(),

@@ -1,6 +1,6 @@
 //! The functions in which a change is, in a sentence and in tables.
 
-use crate::blocks::{Block, Blocks, Cell, Table, code, fixed};
+use crate::blocks::{Blocks, Cell, Table, code, fixed};
 use crate::words::changed_counts::{signed, wholes};
 use crate::words::counts::count;
 use crate::words::listed;
@@ -55,7 +55,7 @@ pub fn tell_calls(told: &mut Blocks, comparison: &Comparison) {
         } else {
             format!(", {}", call.build)
         };
-        told.extend([Block::heading(2, format!("`{}`{build}", call.call))]);
+        told.subheading(format!("`{}`{build}", call.call));
         let whole = FunctionRow {
             name: "all".to_owned(),
             instructions: call.instructions.clone(),

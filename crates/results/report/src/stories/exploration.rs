@@ -152,7 +152,7 @@ fn reached(coverage: &facts::Coverage, told: &mut Blocks) {
         "In {} runs that were watched, {} of {} branches of the library were taken, and {} pairs of operations met in both orders; {} met in one order only.",
         coverage.watched, coverage.taken, coverage.branches, coverage.both_orders, coverage.one_order
     ));
-    told.extend([Block::heading(2, "What was reached")]);
+    told.subheading("What was reached");
     let counted = coverage
         .counted
         .iter()

@@ -1,6 +1,6 @@
 //! Instructions of passages by function: what every story of counts by function tells alike.
 
-use crate::blocks::{Block, Blocks, Cell, Drawing, Flame, Picture, Table, code, percent};
+use crate::blocks::{Blocks, Cell, Drawing, Flame, Picture, Table, code, percent};
 use crate::words::counts::count;
 use itertools::Itertools;
 use recording::facts::{FunctionCounts, Functions, Passage};
@@ -38,10 +38,7 @@ pub fn tell(told: &mut Blocks, counts: &Functions) {
         );
     }
     for passage in &counts.passages {
-        told.extend([Block::heading(
-            2,
-            format!("`{}`, {}", passage.call, passage.build),
-        )]);
+        told.subheading(format!("`{}`, {}", passage.call, passage.build));
         told.table(table(passage));
     }
     told.heading("What is not counted");

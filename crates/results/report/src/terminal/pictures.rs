@@ -78,14 +78,14 @@ impl Columns {
         }
     }
 
-    /// The name of a row; of one that is too long the middle is left out, since the end tells rows
-    /// apart.
     /// The column of a value on an axis with these ends.
     fn place(self, value: f64, ends: (f64, f64)) -> usize {
         let last = self.room - 1;
         ((between(value, ends) * last as f64).round() as usize).min(last)
     }
 
+    /// The name of a row; of one that is too long the middle is left out, since the end tells rows
+    /// apart.
     fn name(self, text: &str) -> String {
         let all = text.chars().count();
         let head = self.names / 3;

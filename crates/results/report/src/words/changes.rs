@@ -354,20 +354,10 @@ fn range(group: &[ChangedRow<'_>]) -> String {
         .iter()
         .filter_map(|(_, _, change)| change.percent)
         .collect_vec();
-    let [least, most] = [f64::min, f64::max].map(|pick: fn(f64, f64) -> f64| {
-        let size = |percent: f64| (percent / 100.0).max(-1.0).ln_1p();
-        sizes
-            .iter()
-            .copied()
-            .reduce(|a, b| {
-                if pick(size(a).abs(), size(b).abs()) == size(a).abs() {
-                    a
-                } else {
-                    b
-                }
-            })
-            .unwrap_or(f64::NAN)
-    });
+    let size = |percent: &f64| (percent / 100.0).max(-1.0).ln_1p().abs();
+    let ends = sizes.iter().copied();
+    let ends = ends.minmax_by_key(|percent| total_order(size(percent)));
+    let (least, most) = ends.into_option().unwrap_or((f64::NAN, f64::NAN));
     let (low, high) = (
         times_or_percent(least, words),
         times_or_percent(most, words),

@@ -4,6 +4,7 @@ use super::kinds;
 use super::picture::{Axis, Lane, Names, Picture, What, cpu_name};
 use attribution::Actor;
 use itertools::Itertools;
+use recording::place_of;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 
@@ -81,13 +82,7 @@ fn calls(lane: &Lane, t0: u64, functions: &mut Vec<&'static str>) -> Vec<u64> {
     let mut before = t0;
     for call in &lane.calls {
         let name = call.name();
-        let function = functions
-            .iter()
-            .position(|&other| other == name)
-            .unwrap_or_else(|| {
-                functions.push(name);
-                functions.len() - 1
-            });
+        let function = place_of(functions, |&other| other == name, || name);
         calls.extend([
             call.from.saturating_sub(before),
             call.to - call.from,
