@@ -3,6 +3,7 @@
 use crate::ladder::Ladder;
 use crate::menu::Menu;
 use crate::menu_310::Menu310;
+use crate::number::Number;
 use crate::rules::{Family, Release, Rule, Rules};
 use crate::situation::{Choice, Outcome, Situation};
 use crate::states::States;
@@ -105,18 +106,20 @@ impl fmt::Display for Kind {
 }
 
 /// The governor of one CPU.
-pub struct Governor(Inner);
+#[derive(Clone, PartialEq)]
+pub struct Governor<N = u64>(Inner<N>);
 
-enum Inner {
+#[derive(Clone, PartialEq)]
+enum Inner<N> {
     Menu310(Menu310),
-    Menu(Menu),
-    Teo(Teo),
+    Menu(Menu<N>),
+    Teo(Teo<N>),
     Ladder(Ladder),
     NeverDeep,
     AlwaysDeepest,
 }
 
-impl Governor {
+impl<N: Number> Governor<N> {
     /// A governor that knows nothing of the past yet. `tick_ns` is the period of the scheduler's
     /// tick.
     pub fn new(kind: Kind, states: &States, tick_ns: u64) -> Self {
@@ -131,7 +134,7 @@ impl Governor {
     }
 
     /// Chooses a state of `states`, for a CPU that is about to idle.
-    pub fn select(&mut self, states: &States, situation: &mut impl Situation) -> Choice {
+    pub fn select(&mut self, states: &States, situation: &mut impl Situation<N>) -> Choice {
         let choice = match &mut self.0 {
             Inner::Menu310(menu) => menu.select(states, situation),
             Inner::Menu(menu) => menu.select(states, situation),
@@ -164,6 +167,24 @@ impl Governor {
             Inner::Teo(teo) => teo.reflect(states, outcome),
             Inner::Ladder(ladder) => ladder.reflect(outcome),
             Inner::NeverDeep | Inner::AlwaysDeepest => {}
+        }
+    }
+
+    /// Makes it any governor between this one and another of the same kind.
+    pub fn join(&mut self, other: Self) {
+        match (&mut self.0, other.0) {
+            (Inner::Menu(menu), Inner::Menu(other)) => menu.join(other),
+            (Inner::Teo(teo), Inner::Teo(other)) => teo.join(other),
+            _ => {}
+        }
+    }
+
+    /// Makes it any governor of its kind, whatever its past.
+    pub fn blur(&mut self) {
+        match &mut self.0 {
+            Inner::Menu(menu) => menu.blur(),
+            Inner::Teo(teo) => teo.blur(),
+            Inner::Menu310(_) | Inner::Ladder(_) | Inner::NeverDeep | Inner::AlwaysDeepest => {}
         }
     }
 

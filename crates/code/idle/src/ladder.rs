@@ -11,6 +11,7 @@ use crate::states::{MAX_STATES, States};
 /// Long stays before the next deeper state is tried.
 const PROMOTIONS: u32 = 4;
 
+#[derive(Clone, PartialEq)]
 pub struct Ladder {
     state: usize,
     last_residency_ns: u64,
@@ -27,7 +28,7 @@ impl Ladder {
         }
     }
 
-    pub fn select(&mut self, states: &States, situation: &impl Situation) -> Choice {
+    pub fn select<N>(&mut self, states: &States, situation: &impl Situation<N>) -> Choice {
         let limit_ns = situation.latency_limit_ns();
         let choice = |state| Choice {
             state,

@@ -36,6 +36,7 @@
 //! | `states.rs` | the states of a CPU |
 //! | `accounting.rs` | residency, `above`, `below`, `rejected`, and the clocks that they were counted with over the years |
 //! | `situation.rs` | what a governor asks for, what it answers and what it is told afterwards |
+//! | `number.rs` | numbers that are known, or lie between two |
 //! | `governor.rs` | all governors behind one type |
 //! | `rules.rs` | what changed in menu and teo from kernel to kernel, with its commit |
 //! | `domain.rs` | the governor of power domains, where the operating system coordinates |
@@ -52,6 +53,7 @@ mod governor;
 mod ladder;
 mod menu;
 mod menu_310;
+mod number;
 mod rules;
 mod situation;
 mod states;
@@ -60,6 +62,7 @@ mod teo;
 pub use accounting::{Accounting, Clock, Usage, fallback};
 pub use domain::{DomainGovernor, DomainKind, DomainSituation, DomainState};
 pub use governor::{Governor, Kind};
+pub use number::Number;
 pub use rules::{Change, Family, Release, Releases, Rule, changes};
 pub use situation::{Choice, KnownSituation, Outcome, Situation, SleepLength};
 pub use states::{MAX_STATES, State, States, StatesError};

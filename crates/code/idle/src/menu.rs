@@ -1,6 +1,7 @@
 //! menu: the time to the next timer, corrected by how far off it used to be, or the length that
 //! recent stays have in common.
 
+use crate::number::Number;
 use crate::rules::{Rule, Rules};
 use crate::situation::{Choice, Outcome, Situation, SleepLength};
 use crate::states::States;
@@ -15,40 +16,43 @@ pub const DECAY: u64 = 8;
 /// Longer stays count as perfectly predicted.
 pub const LONG_NS: u64 = 50_000_000;
 pub const US: u64 = 1_000;
+/// The kernel's number for stays without end, in microseconds.
+const MOST_US: u64 = u32::MAX as u64;
+/// The products of a further timer wrap around.
+const FAR_NS: u64 = 1 << 50;
 
-pub struct Menu {
+#[derive(Clone, PartialEq)]
+pub struct Menu<N> {
     rules: Rules,
     tick_ns: u64,
     /// True until the first choice: nothing was entered yet, as after a refusal.
     is_fresh: bool,
     /// The time to the next timer at the last choice.
-    next_timer_ns: u64,
+    next_timer_ns: N,
     bucket: usize,
     /// One factor a decade; up to 6.12 twice as many, the upper half for when tasks wait for input
     /// or output.
-    factors: [u32; 2 * DECADES],
-    /// The last stays, in microseconds, and the place of the oldest.
-    intervals: [u32; INTERVALS],
-    oldest: usize,
+    factors: [N; 2 * DECADES],
+    /// The last stays, in microseconds; the oldest is the first.
+    intervals: [N; INTERVALS],
 }
 
-impl Menu {
+impl<N: Number> Menu<N> {
     pub fn new(rules: Rules, tick_ns: u64) -> Self {
         Self {
             rules,
             tick_ns,
             is_fresh: true,
-            next_timer_ns: 0,
+            next_timer_ns: N::from(0),
             bucket: 0,
-            factors: [(RESOLUTION * DECAY) as u32; 2 * DECADES],
-            intervals: [0; INTERVALS],
-            oldest: 0,
+            factors: [N::from(RESOLUTION * DECAY); 2 * DECADES],
+            intervals: [N::from(0); INTERVALS],
         }
     }
 
-    pub fn select(&mut self, states: &States, situation: &mut impl Situation) -> Choice {
+    pub fn select(&mut self, states: &States, situation: &mut impl Situation<N>) -> Choice {
         if core::mem::take(&mut self.is_fresh) && self.rules.has(Rule::MenuRefusals) {
-            self.remember(u32::MAX);
+            self.remember(MOST_US.into());
         }
         let Prediction {
             mut predicted_ns,
@@ -58,13 +62,13 @@ impl Menu {
         } else {
             self.predict_from_timer(situation)
         };
-        let mut limit_ns = situation.latency_limit_ns();
+        let mut limit_ns = N::from(situation.latency_limit_ns());
         let first = states.get(0);
         let next = states.get(1);
         let only_first = (self.next_timer_ns < next.target_residency_ns
             || limit_ns < next.exit_latency_ns)
             && !first.disabled;
-        if states.len() < 2 || limit_ns == 0 || only_first {
+        if states.len() < 2 || limit_ns < 1 || only_first {
             return Choice {
                 state: 0,
                 stop_tick: !first.polling,
@@ -86,36 +90,40 @@ impl Menu {
                 } else {
                     situation.io_waiters()
                 };
-                limit_ns = limit_ns.min(predicted_ns / (1 + 10 * u64::from(waiters)));
+                let share = 1 + 10 * u64::from(waiters);
+                limit_ns = limit_ns.with(predicted_ns, |limit, predicted| {
+                    limit.min(predicted / share)
+                });
             }
         }
         self.choose(states, predicted_ns, limit_ns, event_ns, stopped)
     }
 
-    fn predict_from_timer(&mut self, situation: &mut impl Situation) -> Prediction {
+    fn predict_from_timer(&mut self, situation: &mut impl Situation<N>) -> Prediction<N> {
         let event_ns = self.ask(situation);
         let corrected = self.corrected_us();
-        let predicted_us = corrected.min(self.typical(corrected));
+        let predicted_us = corrected.with(self.typical(corrected), u64::min);
         Prediction {
-            predicted_ns: u64::from(predicted_us) * US,
+            predicted_ns: predicted_us.map(|us| us * US),
             event_ns,
         }
     }
 
-    fn predict_on_demand(&mut self, situation: &mut impl Situation) -> Prediction {
-        let typical_ns = u64::from(self.typical(u32::MAX)) * US;
+    fn predict_on_demand(&mut self, situation: &mut impl Situation<N>) -> Prediction<N> {
+        let typical_ns = self.typical(MOST_US.into()).map(|us| us * US);
         let always = self.rules.has(Rule::MenuStoppedAsks) && situation.tick_stopped();
         if typical_ns <= SHALLOW_NS && !always {
             // The timer is far enough, whenever it is.
-            self.next_timer_ns = NEVER_NS;
-            self.bucket = self.bucket_of(NEVER_NS, situation);
+            self.next_timer_ns = NEVER_NS.into();
+            self.bucket = self.bucket_of(self.next_timer_ns, situation);
             return Prediction {
                 predicted_ns: typical_ns,
-                event_ns: self.tick_ns / 2,
+                event_ns: N::from(self.tick_ns / 2),
             };
         }
         let event_ns = self.ask(situation);
-        let mut predicted_ns = typical_ns.min(u64::from(self.corrected_us()) * US);
+        let corrected = self.corrected_us();
+        let mut predicted_ns = typical_ns.with(corrected, |typical, us| typical.min(us * US));
         let is_safe = self.rules.has(Rule::MenuSafeTimer) && self.next_timer_ns <= 2 * self.tick_ns;
         if always && predicted_ns < self.tick_ns && !is_safe {
             predicted_ns = self.next_timer_ns;
@@ -127,85 +135,109 @@ impl Menu {
     }
 
     /// Asks for the next timer, and returns the time to the next event, which the tick counts to.
-    fn ask(&mut self, situation: &mut impl Situation) -> u64 {
+    fn ask(&mut self, situation: &mut impl Situation<N>) -> N {
         let SleepLength { timer_ns, event_ns } = situation.sleep_length();
         self.next_timer_ns = timer_ns;
         self.bucket = self.bucket_of(timer_ns, situation);
         event_ns
     }
 
-    fn bucket_of(&self, timer_ns: u64, situation: &impl Situation) -> usize {
+    fn bucket_of(&self, timer_ns: N, situation: &impl Situation<N>) -> usize {
         let is_upper = !self.rules.has(Rule::MenuNoWaiters) && situation.io_waiters() > 0;
         decade(timer_ns) + if is_upper { DECADES } else { 0 }
     }
 
     /// The time to the next timer times its correction, rounded to microseconds. A timer that never
     /// comes wraps around, as the kernel's products of 64 bits and quotients of 32 do.
-    fn corrected_us(&self) -> u32 {
+    fn corrected_us(&self) -> N {
         let scale = RESOLUTION * DECAY * US;
-        let product = self
-            .next_timer_ns
-            .wrapping_mul(u64::from(self.factors[self.bucket]));
-        (product.wrapping_add(scale / 2) / scale) as u32
+        let (timer, factor) = (self.next_timer_ns, self.factors[self.bucket]);
+        let [[_, most_ns], [least, most]] = [timer.ends(), factor.ends()];
+        if most_ns > FAR_NS && (timer.ends()[0] < most_ns || least < most) {
+            // What wraps around has no order.
+            return N::from(0).join(MOST_US.into());
+        }
+        let corrected =
+            |timer: u64, factor: u64| timer.wrapping_mul(factor).wrapping_add(scale / 2) / scale;
+        timer.with(factor, corrected).low_half()
     }
 
     /// The value that recent stays have in common, without those that stick out; `u32::MAX` where
     /// they have none, or where all are `below_us` or more.
-    fn typical(&self, below_us: u32) -> u32 {
+    fn typical(&self, below_us: N) -> N {
         let both_ends = self.rules.has(Rule::MenuBothEnds);
-        let (mut over, mut under) = (
-            -1,
-            if both_ends {
-                i64::from(u32::MAX)
-            } else {
-                1 << 31
-            },
-        );
-        loop {
-            let kept = |value: u32| i64::from(value) > over && i64::from(value) < under;
-            let some = Sample::new(&self.intervals, kept);
+        let under = if both_ends { MOST_US } else { 1 << 31 };
+        let mut stays = self.intervals;
+        stays.sort_unstable_by_key(|stay| stay.ends());
+        let mut kept = &stays[..];
+        while let Some((last, rest)) = kept.split_last()
+            && *last >= under
+        {
+            kept = rest;
+        }
+        if kept.iter().any(|stay| stay.ends()[1] >= under) {
+            // It may count or not.
+            let all = kept.iter().copied().reduce(N::join);
+            return all.filter(|_| is_either::<N>()).unwrap_or(MOST_US.into());
+        }
+        while let [first, .., last] | [first @ last] = kept {
+            let (min, max) = kept.iter().fold((*first, *last), |(min, max), stay| {
+                (min.with(*stay, u64::min), max.with(*stay, u64::max))
+            });
             let is_nothing = if self.rules.has(Rule::MenuTimersOnDemand) {
-                some.max == 0
+                max < 1
             } else {
-                some.min >= below_us
+                min >= below_us
             };
             if is_nothing {
-                return u32::MAX;
+                break;
             }
-            if some.agrees(self.variance(&some, kept)) {
-                return some.mean;
+            let count = kept.len() as u64;
+            let mean = kept.iter().copied().fold(N::from(0), N::plus);
+            let mean = mean.map(|sum| sum / count);
+            if agrees(kept, mean, both_ends) {
+                return mean;
             }
-            if 4 * some.count <= 3 * INTERVALS as u128 {
-                let is_prediction =
-                    self.rules.has(Rule::MenuLargestLeft) && 2 * some.count >= INTERVALS as u128;
-                return if is_prediction { some.max } else { u32::MAX };
+            if 4 * kept.len() <= 3 * INTERVALS {
+                let is_prediction = self.rules.has(Rule::MenuLargestLeft);
+                return if is_prediction && 2 * kept.len() >= INTERVALS {
+                    max
+                } else {
+                    break;
+                };
             }
-            if both_ends && some.mean - some.min > some.max - some.mean {
-                over = i64::from(some.min);
+            let drops_least = both_ends && mean.map(|mean| 2 * mean) > min.plus(max);
+            let end = if drops_least { min } else { max };
+            let is_end = |stay: &&N| {
+                stay.ends()[usize::from(!drops_least)] == end.ends()[usize::from(!drops_least)]
+            };
+            let dropped = kept.iter().filter(is_end).count();
+            let rest = if drops_least {
+                &kept[dropped..]
             } else {
-                under = i64::from(some.max);
+                &kept[..kept.len() - dropped]
+            };
+            // Of two that lie across each other either may be the one that sticks out.
+            let [low, high] = end.ends();
+            let crosses = |stay: &N| stay.ends()[0] <= high && low <= stay.ends()[1];
+            if rest.iter().any(crosses) || low < high && dropped > 1 {
+                return if is_either::<N>() {
+                    min.join(max)
+                } else {
+                    break;
+                };
             }
+            kept = rest;
         }
-    }
-
-    fn variance(&self, some: &Sample, kept: impl Fn(u32) -> bool) -> u128 {
-        let kept = self.intervals.iter().copied().filter(|&value| kept(value));
-        if self.rules.has(Rule::MenuBothEnds) {
-            // The mean is rounded down before it is squared.
-            return kept.map(|value| u128::from(value).pow(2)).sum::<u128>() / some.count
-                - u128::from(some.mean).pow(2);
-        }
-        kept.map(|value| u128::from(value.abs_diff(some.mean)).pow(2))
-            .sum::<u128>()
-            / some.count
+        MOST_US.into()
     }
 
     fn choose(
         &self,
         states: &States,
-        mut predicted_ns: u64,
-        limit_ns: u64,
-        event_ns: u64,
+        mut predicted_ns: N,
+        limit_ns: N,
+        event_ns: N,
         stopped: bool,
     ) -> Choice {
         let mut chosen = None;
@@ -214,19 +246,19 @@ impl Menu {
                 continue;
             }
             let so_far = *chosen.get_or_insert(number);
-            if self.rules.has(Rule::MenuLatencyFirst) && state.exit_latency_ns > limit_ns {
+            if self.rules.has(Rule::MenuLatencyFirst) && limit_ns < state.exit_latency_ns {
                 break;
             }
-            if state.target_residency_ns > predicted_ns {
-                let fits_timer = state.target_residency_ns <= self.next_timer_ns;
+            if predicted_ns < state.target_residency_ns {
+                let fits_timer = self.next_timer_ns >= state.target_residency_ns;
                 let better_than_polling = (self.rules.has(Rule::MenuLatencyFirst)
-                    || state.exit_latency_ns <= limit_ns)
+                    || limit_ns >= state.exit_latency_ns)
                     && (!self.rules.has(Rule::MenuPollingLatency)
-                        || state.exit_latency_ns <= predicted_ns)
+                        || predicted_ns >= state.exit_latency_ns)
                     && (!self.rules.has(Rule::MenuPollingShallow)
                         || state.target_residency_ns < SHALLOW_NS);
                 if states.get(so_far).polling && better_than_polling && fits_timer {
-                    predicted_ns = state.target_residency_ns;
+                    predicted_ns = state.target_residency_ns.into();
                     chosen = Some(number);
                     break;
                 }
@@ -236,17 +268,17 @@ impl Menu {
                 if !stopped {
                     // A shallow state does no harm as long as the tick runs and lets the governor
                     // choose again.
-                    predicted_ns = states.get(so_far).target_residency_ns;
+                    predicted_ns = states.get(so_far).target_residency_ns.into();
                     break;
                 }
                 let shallow = states.get(so_far).target_residency_ns < self.tick_ns;
-                let deeper = shallow && state.target_residency_ns <= event_ns;
+                let deeper = shallow && event_ns >= state.target_residency_ns;
                 return Choice {
                     state: if deeper { number } else { so_far },
                     stop_tick: true,
                 };
             }
-            if state.exit_latency_ns > limit_ns {
+            if limit_ns < state.exit_latency_ns {
                 break;
             }
             chosen = Some(number);
@@ -259,7 +291,7 @@ impl Menu {
             };
         }
         // The tick stays, so the state must fit the time to it.
-        let fits = chosen == 0 || states.get(chosen).target_residency_ns <= event_ns;
+        let fits = chosen == 0 || event_ns >= states.get(chosen).target_residency_ns;
         Choice {
             state: if fits {
                 chosen
@@ -273,7 +305,7 @@ impl Menu {
     pub fn reflect(&mut self, states: &States, outcome: &Outcome) {
         let Some(entered) = outcome.entered else {
             if self.rules.has(Rule::MenuRefusals) {
-                self.remember(u32::MAX);
+                self.remember(MOST_US.into());
             }
             return;
         };
@@ -282,39 +314,60 @@ impl Menu {
             // The tick ended what might have become a long stay.
             LONG_NS * 9 / 10
         } else if state.polling && outcome.polled_to_limit {
-            self.next_timer_ns
+            NEVER_NS
         } else if outcome.residency_ns > 2 * state.exit_latency_ns {
             outcome.residency_ns - state.exit_latency_ns
         } else {
             outcome.residency_ns / 2
         };
-        let measured_ns = measured_ns.min(self.next_timer_ns);
-        let factor = &mut self.factors[self.bucket];
-        *factor -= *factor / DECAY as u32;
-        *factor += if self.next_timer_ns > 0 && measured_ns < LONG_NS {
-            (RESOLUTION * measured_ns / self.next_timer_ns) as u32
-        } else {
-            RESOLUTION as u32
+        let share = |timer_ns: u64| match timer_ns {
+            1.. if measured_ns.min(timer_ns) < LONG_NS => {
+                RESOLUTION * measured_ns.min(timer_ns) / timer_ns
+            }
+            _ => RESOLUTION,
         };
+        let factor = &mut self.factors[self.bucket];
+        let decayed = factor.map(|factor| factor - factor / DECAY);
+        *factor = decayed.plus(self.next_timer_ns.map(share));
         // Cut to 32 bits, as the kernel cuts it.
-        self.remember((measured_ns / US) as u32);
+        let measured_us = self
+            .next_timer_ns
+            .map(|timer_ns| measured_ns.min(timer_ns) / US);
+        self.remember(measured_us.low_half());
+        // Ways that end alike are the same again.
+        (self.next_timer_ns, self.bucket) = (N::from(0), 0);
     }
 
-    fn remember(&mut self, interval_us: u32) {
-        self.intervals[self.oldest] = interval_us;
-        self.oldest = (self.oldest + 1) % INTERVALS;
+    fn remember(&mut self, interval_us: N) {
+        self.intervals.rotate_left(1);
+        self.intervals[INTERVALS - 1] = interval_us;
+    }
+
+    /// Makes it any that there can be.
+    pub fn blur(&mut self) {
+        let any = N::from(0).join(MOST_US.into());
+        self.is_fresh = false;
+        self.intervals = [any; INTERVALS];
+        // What grows by 1024 at most and loses an eighth does not pass this.
+        self.factors = [N::from(0).join(N::from((RESOLUTION + 1) * DECAY)); 2 * DECADES];
+    }
+
+    /// Makes it any governor between both.
+    pub fn join(&mut self, other: Self) {
+        let pairs = self.factors.iter_mut().zip(other.factors);
+        let stays = self.intervals.iter_mut().zip(other.intervals);
+        pairs.chain(stays).for_each(|(own, of)| *own = own.join(of));
     }
 }
 
 /// The time that is predicted, and the time to the next event, which the tick counts to.
-struct Prediction {
-    predicted_ns: u64,
-    event_ns: u64,
+struct Prediction<N> {
+    predicted_ns: N,
+    event_ns: N,
 }
 
 /// Some of the recent stays, in microseconds.
 pub struct Sample {
-    pub(crate) min: u32,
     pub(crate) max: u32,
     pub(crate) mean: u32,
     /// At least 1, so that it divides.
@@ -323,32 +376,61 @@ pub struct Sample {
 
 impl Sample {
     pub fn new(intervals: &[u32], kept: impl Fn(u32) -> bool) -> Self {
-        let (mut min, mut max, mut sum, mut count) = (u32::MAX, 0, 0, 0);
+        let (mut max, mut sum, mut count) = (0, 0, 0);
         for value in intervals.iter().copied().filter(|&value| kept(value)) {
-            (min, max) = (min.min(value), max.max(value));
+            max = max.max(value);
             sum += u64::from(value);
             count += 1;
         }
         let mean = sum.checked_div(count).unwrap_or(0) as u32;
         Self {
-            min,
             max,
             mean,
             count: u128::from(count.max(1)),
         }
     }
+}
 
-    /// True if they lie close together: a standard deviation of 20 us at most, or of a sixth of the
-    /// mean if they are most of the stays.
-    fn agrees(&self, variance: u128) -> bool {
-        let close =
-            u128::from(self.mean).pow(2) > 36 * variance && 4 * self.count >= 3 * INTERVALS as u128;
-        variance <= 400 || (variance <= u128::from(u64::MAX / 36) && close)
-    }
+/// Both true and false.
+fn is_either<N: Number>() -> bool {
+    N::from(0).join(N::from(1)) > 0
+}
+
+/// True if stays lie close together: a standard deviation of 20 us at most, or of a sixth of the mean
+/// if they are most of the stays.
+fn agrees<N: Number>(kept: &[N], mean: N, both_ends: bool) -> bool {
+    let (count, [mean_low, mean_high]) = (kept.len() as u128, mean.ends().map(u128::from));
+    let square = |stay: &N, is_most: bool| {
+        let [low, high] = stay.ends().map(u128::from);
+        let apart = [mean_high.saturating_sub(low), high.saturating_sub(mean_low)];
+        let gap = low.saturating_sub(mean_high) + mean_low.saturating_sub(high);
+        match (both_ends, is_most) {
+            (false, true) => apart
+                .map(|apart| apart.pow(2))
+                .into_iter()
+                .max()
+                .unwrap_or(0),
+            (false, false) => gap.pow(2),
+            (true, true) => high.pow(2),
+            (true, false) => low.pow(2),
+        }
+    };
+    let variance = |is_most: bool| {
+        let sum: u128 = kept.iter().map(|stay| square(stay, is_most)).sum();
+        // The mean is rounded down before it is squared.
+        let mean = if is_most { mean_low } else { mean_high };
+        let less = if both_ends { mean.pow(2) } else { 0 };
+        (sum / count).saturating_sub(less)
+    };
+    let agree = |mean: u128, variance: u128| {
+        let close = mean.pow(2) > 36 * variance && 4 * kept.len() >= 3 * INTERVALS;
+        variance <= 400 || variance <= u128::from(u64::MAX / 36) && close
+    };
+    agree(mean_low, variance(true)) || agree(mean_high, variance(false)) && is_either::<N>()
 }
 
 /// The decade of a time: under 10 us, 100 us, 1 ms, 10 ms, 100 ms, or more.
-pub fn decade(time_ns: u64) -> usize {
+pub fn decade<N: Number>(time_ns: N) -> usize {
     let mut edge_ns = 10 * US;
     for decade in 0..DECADES - 1 {
         if time_ns < edge_ns {

@@ -3,6 +3,7 @@
 //! to be asked again.
 
 use crate::menu::{DECADES, DECAY, INTERVALS, LONG_NS, RESOLUTION, Sample, US, decade};
+use crate::number::Number;
 use crate::situation::{Choice, Outcome, Situation};
 use crate::states::States;
 
@@ -14,6 +15,7 @@ const FAR_US: u64 = 30_000;
 const MOST_US: u64 = u64::MAX / (8 * US);
 const NEUTRAL: u64 = RESOLUTION * DECAY;
 
+#[derive(Clone, PartialEq)]
 pub struct Menu310 {
     /// The time to the next event at the last choice, in microseconds.
     expected_us: u64,
@@ -29,7 +31,7 @@ pub struct Menu310 {
 }
 
 /// The governor's own timer.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, PartialEq)]
 struct Watch {
     after_us: u64,
     /// True if recent stays had a length in common. Where they had not, and the timer fires, the
@@ -50,7 +52,11 @@ impl Menu310 {
         }
     }
 
-    pub fn select(&mut self, states: &States, situation: &mut impl Situation) -> Choice {
+    pub fn select<N: Number>(
+        &mut self,
+        states: &States,
+        situation: &mut impl Situation<N>,
+    ) -> Choice {
         (self.exit_us, self.watch) = (0, None);
         let limit_ns = situation.latency_limit_ns();
         if limit_ns == 0 {
@@ -59,7 +65,7 @@ impl Menu310 {
                 stop_tick: true,
             };
         }
-        self.expected_us = situation.sleep_length().event_ns / US;
+        self.expected_us = situation.sleep_length().event_ns.ends()[0] / US;
         let upper = if situation.io_waiters() > 0 {
             DECADES
         } else {

@@ -1,23 +1,24 @@
 //! The interface of a governor: its questions, its answer, and what it is told afterwards.
 
+use crate::number::Number;
 use crate::{NEVER_NS, NO_LIMIT_NS};
 
 /// The time that a CPU could sleep, in nanoseconds from now.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct SleepLength {
+pub struct SleepLength<N = u64> {
     /// To the next timer, the scheduler's tick left out; [`NEVER_NS`] or more where no timer is
     /// set.
-    pub timer_ns: u64,
+    pub timer_ns: N,
     /// To the next event for which the timer hardware is programmed now: the tick too, unless it is
     /// stopped.
-    pub event_ns: u64,
+    pub event_ns: N,
 }
 
 /// The questions that a governor may ask about the CPU that is about to idle.
-pub trait Situation {
+pub trait Situation<N = u64> {
     /// The time that the CPU could sleep. On a real CPU asking takes time, so that some governors
     /// do without.
-    fn sleep_length(&mut self) -> SleepLength;
+    fn sleep_length(&mut self) -> SleepLength<N>;
 
     /// The longest exit latency that is allowed, in nanoseconds.
     fn latency_limit_ns(&self) -> u64 {
@@ -50,9 +51,9 @@ pub trait Situation {
 
 /// A situation that is known beforehand.
 #[derive(Clone, Copy, Debug)]
-pub struct KnownSituation {
+pub struct KnownSituation<N = u64> {
     /// The time that the CPU could sleep.
-    pub sleep_length: SleepLength,
+    pub sleep_length: SleepLength<N>,
     /// The longest exit latency that is allowed, in nanoseconds.
     pub latency_limit_ns: u64,
     /// Tasks that wait for input or output.
@@ -67,9 +68,9 @@ pub struct KnownSituation {
     pub asked: bool,
 }
 
-impl KnownSituation {
+impl<N> KnownSituation<N> {
     /// A situation in which nothing is limited and the tick runs.
-    pub const fn new(sleep_length: SleepLength) -> Self {
+    pub const fn new(sleep_length: SleepLength<N>) -> Self {
         Self {
             sleep_length,
             latency_limit_ns: NO_LIMIT_NS,
@@ -82,13 +83,13 @@ impl KnownSituation {
     }
 }
 
-impl Situation for KnownSituation {
-    fn sleep_length(&mut self) -> SleepLength {
+impl<N: Number> Situation<N> for KnownSituation<N> {
+    fn sleep_length(&mut self) -> SleepLength<N> {
         self.asked = true;
         let SleepLength { timer_ns, event_ns } = self.sleep_length;
         SleepLength {
-            timer_ns: timer_ns.min(NEVER_NS),
-            event_ns: event_ns.min(NEVER_NS),
+            timer_ns: timer_ns.map(|timer_ns| timer_ns.min(NEVER_NS)),
+            event_ns: event_ns.map(|event_ns| event_ns.min(NEVER_NS)),
         }
     }
 

@@ -1,5 +1,6 @@
 //! The states of a CPU.
 
+use crate::number::Number;
 use core::fmt;
 
 /// The most states that a CPU can have, as in Linux (`CPUIDLE_STATE_MAX`).
@@ -163,14 +164,14 @@ impl States {
 
     /// The nearest state shallower than `from` that is enabled and fits a time; the shallowest
     /// enabled one where none fits, and `from` where none is shallower.
-    pub(crate) fn shallower(&self, from: usize, fits_ns: u64, no_polling: bool) -> usize {
+    pub(crate) fn shallower<N: Number>(&self, from: usize, fits_ns: N, no_polling: bool) -> usize {
         let mut found = from;
         for (number, state) in self.all()[..from].iter().enumerate().rev() {
             if state.disabled || (no_polling && state.polling) {
                 continue;
             }
             found = number;
-            if state.target_residency_ns <= fits_ns {
+            if fits_ns >= state.target_residency_ns {
                 break;
             }
         }

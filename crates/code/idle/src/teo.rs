@@ -1,45 +1,62 @@
 //! teo: the next timer, unless wake-ups by anything else came earlier in most cases of late.
 
+use crate::number::Number;
 use crate::rules::{Rule, Rules};
 use crate::situation::{Choice, Outcome, Situation, SleepLength};
 use crate::states::{MAX_STATES, State, States};
 use crate::{NEVER_NS, SHALLOW_NS};
 
-const PULSE: u32 = 1024;
-const DECAY_SHIFT: u32 = 3;
+const PULSE: u64 = 1024;
+const DECAY_SHIFT: u64 = 3;
+/// What takes one away from a number of 32 bits.
+const MINUS_ONE: u64 = u32::MAX as u64;
 const RECENT: usize = 9;
 /// With a smaller latency limit, 6.18 does not ask for the timer before it chooses a shallow state.
 const LATENCY_THRESHOLD_NS: u64 = SHALLOW_NS / 2;
 
 /// The stays that fell between the target residencies of a state and of the next.
-#[derive(Clone, Copy, Default)]
-struct Bin {
+#[derive(Clone, Copy, PartialEq)]
+struct Bin<N> {
     /// Stays that ended in the bin in which the timer lay.
-    hits: u32,
+    hits: N,
     /// Stays that ended here, while the timer lay in a later bin.
-    intercepts: u32,
+    intercepts: N,
     /// Number of the last stays that count as intercepts. Wraps around below 0, as the kernel's
     /// does.
-    recent: u32,
+    recent: N,
 }
 
-pub struct Teo {
+#[derive(Clone, PartialEq)]
+pub struct Teo<N> {
     rules: Rules,
     tick_ns: u64,
-    sleep_length_ns: u64,
-    bins: [Bin; MAX_STATES],
-    total: u32,
+    sleep_length_ns: N,
+    bins: [Bin<N>; MAX_STATES],
+    total: N,
     /// Hits beyond the tick (6.6 to 6.14).
-    tick_hits: u32,
+    tick_hits: N,
     /// Intercepts before the tick (from 6.15).
-    tick_intercepts: u32,
+    tick_intercepts: N,
     /// Wake-ups by the tick (from 6.19).
-    tick_wakeups: u32,
+    tick_wakeups: N,
     /// Short stays (from 6.15).
-    short_idles: u32,
-    /// Bins of the recent intercepts (up to 6.10).
-    recent: [Option<u8>; RECENT],
-    oldest: usize,
+    short_idles: N,
+    /// Bins of the recent intercepts, from 1 on, the oldest first; 0 for none (up to 6.10).
+    recent: [N; RECENT],
+}
+
+/// A count with one pulse more.
+fn pulsed<N: Number>(count: N) -> N {
+    count.map(|count| count + PULSE)
+}
+
+fn times<N: Number>(factor: u64, count: N) -> N {
+    count.map(|count| factor * count)
+}
+
+/// The sum over some bins.
+fn sum<N: Number>(bins: &[Bin<N>], of: impl Fn(&Bin<N>) -> N) -> N {
+    bins.iter().map(of).fold(N::from(0), N::plus)
 }
 
 /// The states that are not disabled, with their numbers.
@@ -51,30 +68,69 @@ fn enabled(states: &States) -> impl DoubleEndedIterator<Item = (usize, &State)> 
         .filter(|(_, state)| !state.disabled)
 }
 
-impl Teo {
+impl<N: Number> Teo<N> {
     pub fn new(rules: Rules, tick_ns: u64) -> Self {
+        let none = N::from(0);
         Self {
             rules,
             tick_ns,
-            sleep_length_ns: NEVER_NS,
-            bins: [Bin::default(); MAX_STATES],
-            total: 0,
-            tick_hits: 0,
-            tick_intercepts: 0,
-            tick_wakeups: 0,
-            short_idles: 0,
-            recent: [None; RECENT],
-            oldest: 0,
+            sleep_length_ns: NEVER_NS.into(),
+            bins: [Bin {
+                hits: none,
+                intercepts: none,
+                recent: none,
+            }; MAX_STATES],
+            total: none,
+            tick_hits: none,
+            tick_intercepts: none,
+            tick_wakeups: none,
+            short_idles: none,
+            recent: [none; RECENT],
         }
     }
 
-    fn decay(&self, metric: u32) -> u32 {
-        let less = metric >> DECAY_SHIFT;
-        if less == 0 && self.rules.has(Rule::TeoDecayToZero) {
-            0
-        } else {
-            metric - less
-        }
+    /// Makes it any that there can be.
+    pub fn blur(&mut self) {
+        let any = N::from(0).join(MINUS_ONE.into());
+        // What grows by a pulse at most and loses an eighth does not pass this.
+        let sum = N::from(0).join(N::from((PULSE + 1) << (DECAY_SHIFT + 1)));
+        self.numbers().for_each(|number| *number = sum);
+        self.bins.iter_mut().for_each(|bin| bin.recent = any);
+        self.recent = [N::from(0).join(N::from(MAX_STATES as u64)); RECENT];
+    }
+
+    /// Makes it any governor between both.
+    pub fn join(&mut self, mut other: Self) {
+        let pairs = self.numbers().zip(other.numbers());
+        pairs.for_each(|(own, of)| *own = own.join(*of));
+    }
+
+    /// All that it remembers.
+    fn numbers(&mut self) -> impl Iterator<Item = &mut N> {
+        let sums = [
+            &mut self.total,
+            &mut self.tick_hits,
+            &mut self.tick_intercepts,
+            &mut self.tick_wakeups,
+            &mut self.short_idles,
+        ];
+        let bins = self.bins.iter_mut();
+        bins.flat_map(|bin| [&mut bin.hits, &mut bin.intercepts, &mut bin.recent])
+            .chain(sums)
+            .chain(&mut self.recent)
+    }
+
+    fn decay(&self, metric: N) -> N {
+        let to_zero = self.rules.has(Rule::TeoDecayToZero);
+        metric.map(|metric| match metric >> DECAY_SHIFT {
+            0 if to_zero => 0,
+            less => metric - less,
+        })
+    }
+
+    /// True if the total is the sum of all bins.
+    fn is_sum(&self) -> bool {
+        !self.rules.has(Rule::TeoShortIdles) || self.rules.has(Rule::TeoDecayToZero)
     }
 
     pub fn reflect(&mut self, states: &States, outcome: &Outcome) {
@@ -90,7 +146,7 @@ impl Teo {
             self.short_idles = self.decay(self.short_idles);
         }
         let measured_ns =
-            if net || !is_short_counted && outcome.since_choice_ns >= self.sleep_length_ns {
+            if net || !is_short_counted && self.sleep_length_ns <= outcome.since_choice_ns {
                 // Of two kernels, one has the largest number without and one that with a sign; no state
                 // and no tick is that long.
                 NEVER_NS
@@ -98,7 +154,7 @@ impl Teo {
                 let measured_ns = self.measured(states, entered, outcome);
                 let early = outcome.residency_ns < states.get(entered).exit_latency_ns;
                 if is_short_counted && (early || measured_ns < SHALLOW_NS) {
-                    self.short_idles += PULSE;
+                    self.short_idles = pulsed(self.short_idles);
                 }
                 measured_ns
             };
@@ -108,6 +164,8 @@ impl Teo {
             measured_ns,
             outcome.got_tick,
         );
+        // Ways that end alike are the same again.
+        self.sleep_length_ns = NEVER_NS.into();
     }
 
     /// The time that the CPU was idle, less half of the exit latency, for it seldom takes its
@@ -121,23 +179,24 @@ impl Teo {
         }
     }
 
-    /// Takes the oldest of the recent intercepts out; returns its place, which the next one gets.
-    fn forget_oldest(&mut self) -> usize {
-        let place = self.oldest;
+    /// Takes the oldest of the recent intercepts out; the next one gets its place, the last.
+    fn forget_oldest(&mut self) {
         if self.rules.has(Rule::TeoRecent) {
-            self.oldest = (self.oldest + 1) % RECENT;
-            if let Some(bin) = self.recent[place] {
-                let recent = &mut self.bins[usize::from(bin)].recent;
-                *recent = recent.wrapping_sub(1);
+            self.recent.rotate_left(1);
+            let oldest = self.recent[RECENT - 1];
+            let mut bins = (1..).zip(&mut self.bins);
+            if oldest > 0
+                && let Some((_, bin)) = bins.find(|(number, _)| oldest <= *number)
+            {
+                bin.recent = bin.recent.plus(MINUS_ONE.into()).low_half();
             }
         }
-        place
     }
 
     /// Lets all bins decay. Returns the bin of the timer, that of the stay, and the sum of all.
-    fn decay_bins(&mut self, states: &States, measured_ns: u64) -> (usize, usize, u32) {
+    fn decay_bins(&mut self, states: &States, measured_ns: u64) -> (usize, usize, N) {
         let (mut of_timer, mut of_stay) = (0, 0);
-        let mut sum = 0;
+        let mut sum = N::from(0);
         for (number, state) in states.all().iter().enumerate() {
             let Bin {
                 hits,
@@ -150,8 +209,8 @@ impl Teo {
                 recent,
             };
             self.bins[number] = bin;
-            sum += bin.hits + bin.intercepts;
-            if state.target_residency_ns <= self.sleep_length_ns {
+            sum = sum.plus(bin.hits).plus(bin.intercepts);
+            if self.sleep_length_ns >= state.target_residency_ns {
                 of_timer = number;
                 if state.target_residency_ns <= measured_ns {
                     of_stay = number;
@@ -163,9 +222,12 @@ impl Teo {
 
     fn update(&mut self, states: &States, latency_ns: u64, measured_ns: u64, got_tick: bool) {
         let (mut of_timer, of_stay, sum) = self.decay_bins(states, measured_ns);
-        let place = self.forget_oldest();
-        let is_sum = !self.rules.has(Rule::TeoShortIdles) || self.rules.has(Rule::TeoDecayToZero);
-        self.total = PULSE + if is_sum { sum } else { self.decay(self.total) };
+        self.forget_oldest();
+        self.total = pulsed(if self.is_sum() {
+            sum
+        } else {
+            self.decay(self.total)
+        });
         if self.rules.has(Rule::TeoShortIdles) {
             self.tick_intercepts = self.decay(self.tick_intercepts);
         }
@@ -181,32 +243,32 @@ impl Teo {
             && states.get(states.last()).target_residency_ns < self.tick_ns
         {
             self.tick_hits = self.decay(self.tick_hits);
-            self.total += self.tick_hits;
-            if self.tick_ns <= self.sleep_length_ns {
+            self.total = self.total.plus(self.tick_hits);
+            if self.sleep_length_ns >= self.tick_ns {
                 of_timer = states.len();
                 if self.tick_ns <= measured_ns {
                     // 6.10 does not advance the index of recent intercepts here, so the next call
                     // subtracts the same intercept a second time.
-                    self.tick_hits += PULSE;
+                    self.tick_hits = pulsed(self.tick_hits);
                     return;
                 }
             }
         }
-        let late_ns = self.sleep_length_ns.cast_signed() - measured_ns.cast_signed();
-        let is_close =
-            !self.rules.has(Rule::TeoCloseHit) || late_ns < (latency_ns / 2).cast_signed();
+        let is_close = !self.rules.has(Rule::TeoCloseHit)
+            || self.sleep_length_ns < measured_ns + latency_ns / 2;
         let hit = of_timer == of_stay && is_close;
         let bin = &mut self.bins[of_stay];
         if hit {
-            bin.hits += PULSE;
+            bin.hits = pulsed(bin.hits);
         } else {
-            bin.intercepts += PULSE;
+            bin.intercepts = pulsed(bin.intercepts);
         }
         if self.rules.has(Rule::TeoRecent) {
             if !hit {
-                bin.recent = bin.recent.wrapping_add(1);
+                bin.recent = bin.recent.plus(N::from(1)).low_half();
             }
-            self.recent[place] = (!hit).then_some(of_stay as u8);
+            let number = if hit { 0 } else { of_stay as u64 + 1 };
+            self.recent[RECENT - 1] = number.into();
         }
         let before_tick = if self.rules.has(Rule::TeoTickIntercepts) {
             measured_ns <= self.tick_ns
@@ -214,27 +276,30 @@ impl Teo {
             self.tick_ns <= measured_ns
         };
         if self.rules.has(Rule::TeoShortIdles) && !hit && before_tick {
-            self.tick_intercepts += PULSE;
+            self.tick_intercepts = pulsed(self.tick_intercepts);
         }
     }
 
     /// Counts a wake-up by the tick; returns true if it was a hit, and nothing else is counted.
-    fn is_hit_by_tick(&mut self, states: &States, of_timer: usize, sum: u32) -> bool {
-        self.tick_wakeups += PULSE;
-        if 3 * self.tick_wakeups > 2 * self.total {
-            self.bins[states.last()].hits += PULSE;
+    fn is_hit_by_tick(&mut self, states: &States, of_timer: usize, sum: N) -> bool {
+        self.tick_wakeups = pulsed(self.tick_wakeups);
+        if times(3, self.tick_wakeups) > times(2, self.total) {
+            let hits = &mut self.bins[states.last()].hits;
+            *hits = pulsed(*hits);
             return true;
         }
-        let is_rare = self.rules.has(Rule::TeoTickHit) && 3 * self.tick_intercepts < 2 * sum;
+        let is_rare =
+            self.rules.has(Rule::TeoTickHit) && times(3, self.tick_intercepts) < times(2, sum);
         if is_rare {
-            self.bins[of_timer].hits += PULSE;
+            let hits = &mut self.bins[of_timer].hits;
+            *hits = pulsed(*hits);
         }
         is_rare
     }
 
-    pub fn select(&mut self, states: &States, situation: &mut impl Situation) -> Choice {
+    pub fn select(&mut self, states: &States, situation: &mut impl Situation<N>) -> Choice {
         let limit_ns = situation.latency_limit_ns();
-        self.sleep_length_ns = NEVER_NS;
+        self.sleep_length_ns = NEVER_NS.into();
         let keep_tick = |state| Choice {
             state,
             stop_tick: false,
@@ -253,28 +318,29 @@ impl Teo {
             if usable || states.is_disabled(1) {
                 return keep_tick(0);
             }
-            let (stay_ns, event_ns) = (states.get(1).target_residency_ns, self.tick_ns / 2);
-            return self.finish(states, situation, 1, 0, stay_ns, event_ns);
+            let stay_ns = states.get(1).target_residency_ns.into();
+            return self.finish(states, situation, 1, 0, stay_ns, self.half_tick());
         }
         let first = states.first_enabled();
         let mut candidate = states.deepest_within(u64::MAX);
         if candidate == first {
-            let (stay_ns, event_ns) = (states.get(first).target_residency_ns, self.tick_ns / 2);
-            return self.finish(states, situation, first, first, stay_ns, event_ns);
+            let stay_ns = states.get(first).target_residency_ns.into();
+            return self.finish(states, situation, first, first, stay_ns, self.half_tick());
         }
         let constraint = enabled(states)
             .skip_while(|(number, _)| *number == 0)
             .filter(|(_, state)| state.exit_latency_ns <= limit_ns)
             .map(|(number, _)| number)
             .last();
-        candidate = self.intercepted(states, situation, candidate);
+        let fits = |number| self.deep_enough(states, situation, number);
+        candidate = self.intercepted(states, situation, candidate, &fits);
         if self.rules.has(Rule::TeoAskAtZero) && candidate == 0 {
             self.sleep_length_ns = situation.sleep_length().timer_ns;
             return keep_tick(0);
         }
         candidate = candidate.min(constraint.unwrap_or(0));
         if utilised {
-            let shallower = states.shallower(candidate, NEVER_NS, true);
+            let shallower = states.shallower(candidate, N::from(NEVER_NS), true);
             if self.deep_enough(states, situation, shallower) {
                 candidate = shallower;
             }
@@ -289,7 +355,7 @@ impl Teo {
     fn select_for_length(
         &mut self,
         states: &States,
-        situation: &mut impl Situation,
+        situation: &mut impl Situation<N>,
         mut candidate: usize,
         constraint: usize,
     ) -> Choice {
@@ -304,7 +370,7 @@ impl Teo {
                 .filter(|&(number, state)| {
                     number > candidate
                         && number <= constraint
-                        && state.target_residency_ns <= length.timer_ns
+                        && length.timer_ns >= state.target_residency_ns
                 })
                 .map(|(number, _)| number)
                 .next_back();
@@ -320,7 +386,7 @@ impl Teo {
             };
         }
         let mut duration_ns = length.timer_ns;
-        if states.get(candidate).target_residency_ns > duration_ns {
+        if duration_ns < states.get(candidate).target_residency_ns {
             let shallower = states.shallower(candidate, duration_ns, false);
             if self.rules.has(Rule::TeoAnyShallower)
                 || self.deep_enough(states, situation, shallower)
@@ -330,7 +396,7 @@ impl Teo {
         }
         let is_most = self.are_short(states);
         if states.get(candidate).target_residency_ns < self.tick_ns && is_most {
-            duration_ns = self.tick_ns / 2;
+            duration_ns = self.half_tick();
         }
         self.finish(
             states,
@@ -342,25 +408,26 @@ impl Teo {
         )
     }
 
+    fn half_tick(&self) -> N {
+        N::from(self.tick_ns / 2)
+    }
+
     /// True if most recent stays ended before a tick.
     fn are_short(&self, states: &States) -> bool {
         let before_tick = if self.rules.has(Rule::TeoShortIdles) {
             self.tick_intercepts
         } else {
-            self.bins[..states.len()]
-                .iter()
-                .map(|bin| bin.intercepts)
-                .sum()
+            sum(&self.bins[..states.len()], |bin| bin.intercepts)
         };
         if self.rules.has(Rule::TeoTwoThirds) {
-            3 * before_tick >= 2 * self.total
+            times(3, before_tick) >= times(2, self.total)
         } else {
-            before_tick > self.total / 2 + self.total / 8
+            before_tick > self.total.map(|total| total / 2 + total / 8)
         }
     }
 
     /// A state is too shallow where the tick is stopped and nothing soon corrects the choice.
-    fn deep_enough(&self, states: &States, situation: &impl Situation, state: usize) -> bool {
+    fn deep_enough(&self, states: &States, situation: &impl Situation<N>, state: usize) -> bool {
         !situation.tick_stopped() || states.get(state).target_residency_ns >= self.tick_ns
     }
 
@@ -368,7 +435,7 @@ impl Teo {
     fn asks_timer(
         &self,
         states: &States,
-        situation: &impl Situation,
+        situation: &impl Situation<N>,
         candidate: usize,
         limit_ns: u64,
     ) -> bool {
@@ -379,7 +446,7 @@ impl Teo {
         if self.rules.has(Rule::TeoSafeTimer) && situation.tick_stopped() {
             return true;
         }
-        let mostly_short = 2 * self.short_idles >= self.total;
+        let mostly_short = times(2, self.short_idles) >= self.total;
         !((candidate == 0 || shallow) && (mostly_short || limit_ns < LATENCY_THRESHOLD_NS))
     }
 
@@ -388,7 +455,7 @@ impl Teo {
     fn select_from_timer(
         &mut self,
         states: &States,
-        situation: &mut impl Situation,
+        situation: &mut impl Situation<N>,
         limit_ns: u64,
         utilised: bool,
     ) -> Choice {
@@ -407,7 +474,7 @@ impl Teo {
                 return self.finish(states, situation, state, 0, timer_ns, event_ns);
             }
         }
-        if !states.is_disabled(0) && states.get(1).target_residency_ns > timer_ns {
+        if !states.is_disabled(0) && timer_ns < states.get(1).target_residency_ns {
             return self.finish(states, situation, 0, 0, timer_ns, event_ns);
         }
         let candidate = states
@@ -415,7 +482,7 @@ impl Teo {
             .iter()
             .enumerate()
             .filter(|&(number, state)| {
-                number == first || !state.disabled && state.target_residency_ns <= timer_ns
+                number == first || !state.disabled && timer_ns >= state.target_residency_ns
             })
             .map(|(number, _)| number)
             .next_back()
@@ -423,8 +490,17 @@ impl Teo {
         if candidate == first {
             return self.finish(states, situation, first, first, timer_ns, event_ns);
         }
-        let (mut chosen, mut duration_ns) =
-            self.intercepted_span(states, situation, candidate, timer_ns);
+        let middle_ns = |number| {
+            let to_ns = |number| states.get(number).target_residency_ns;
+            (to_ns(number) + to_ns(number + 1)) / 2
+        };
+        let fits = |number| !situation.tick_stopped() || middle_ns(number) >= self.tick_ns;
+        let mut chosen = self.intercepted(states, situation, candidate, &fits);
+        let duration_ns = if chosen < candidate {
+            N::from(middle_ns(chosen))
+        } else {
+            timer_ns
+        };
         let constraint = states
             .all()
             .iter()
@@ -434,7 +510,7 @@ impl Teo {
             .filter(|(_, state)| {
                 !state.disabled
                     && state.exit_latency_ns <= limit_ns
-                    && state.target_residency_ns <= timer_ns
+                    && timer_ns >= state.target_residency_ns
             })
             .map(|(number, _)| number)
             .next_back();
@@ -442,74 +518,31 @@ impl Teo {
         if utilised {
             chosen = states.shallower(chosen, duration_ns, true);
         }
-        duration_ns = duration_ns.min(NEVER_NS);
         self.finish(states, situation, chosen, first, duration_ns, event_ns)
     }
 
-    /// The candidate and the time to its timer, or a shallower state and the middle of its bin
-    /// where most stays were intercepted before.
-    fn intercepted_span(
+    /// The candidate, or a shallower one that fits where most stays that could have been as long
+    /// were intercepted before.
+    fn intercepted(
         &self,
         states: &States,
-        situation: &impl Situation,
+        situation: &impl Situation<N>,
         candidate: usize,
-        timer_ns: u64,
-    ) -> (usize, u64) {
-        let shallower = &self.bins[..candidate];
-        let intercepts = shallower.iter().map(|bin| bin.intercepts).sum();
-        let hits = shallower.iter().map(|bin| bin.hits).sum();
-        let recent = shallower
-            .iter()
-            .fold(0_u32, |sum, bin| sum.wrapping_add(bin.recent));
-        let by_intercepts = 2 * intercepts > self.total.wrapping_sub(hits);
-        let by_recent = recent > RECENT as u32 / 2;
-        let none = (candidate, timer_ns);
-        if !by_intercepts && !by_recent {
-            return none;
-        }
-        let mut suitable = none;
-        let (mut intercepts_so_far, mut recent_so_far) = (0, 0_u32);
-        for number in (0..candidate).rev() {
-            intercepts_so_far += self.bins[number].intercepts;
-            recent_so_far = recent_so_far.wrapping_add(self.bins[number].recent);
-            let (from_ns, to_ns) = (
-                states.get(number).target_residency_ns,
-                states.get(number + 1).target_residency_ns,
-            );
-            let span_ns = (from_ns + to_ns) / 2;
-            let is_long = !situation.tick_stopped() || span_ns >= self.tick_ns;
-            let most_recent = !by_recent || recent_so_far.wrapping_mul(2) > recent;
-            if most_recent && (!by_intercepts || 2 * intercepts_so_far > intercepts) {
-                return if is_long && !states.is_disabled(number) {
-                    (number, span_ns)
-                } else {
-                    suitable
-                };
-            }
-            if states.is_disabled(number) {
-                continue;
-            }
-            if is_long {
-                suitable = (number, span_ns);
-            } else if suitable.0 == candidate {
-                return none;
-            }
-        }
-        none
-    }
-
-    /// The candidate, or a shallower one where most stays that could have been as long were
-    /// intercepted before.
-    fn intercepted(&self, states: &States, situation: &impl Situation, candidate: usize) -> usize {
-        let shallower = &self.bins[..candidate];
-        let intercepts = shallower.iter().map(|bin| bin.intercepts).sum();
-        let hits = shallower.iter().map(|bin| bin.hits).sum();
-        let recent = shallower
-            .iter()
-            .fold(0_u32, |sum, bin| sum.wrapping_add(bin.recent));
-        // The kernel's difference wraps around where hits have decayed more slowly than the total.
-        let by_intercepts = 2 * intercepts > self.total.wrapping_sub(hits);
-        let by_recent = self.rules.has(Rule::TeoRecent) && recent > RECENT as u32 / 2;
+        fits: &dyn Fn(usize) -> bool,
+    ) -> usize {
+        let (shallower, deeper) = self.bins.split_at(candidate);
+        let intercepts = sum(shallower, |bin| bin.intercepts);
+        let recent = sum(shallower, |bin| bin.recent).low_half();
+        let by_intercepts = if self.is_sum() {
+            let others = sum(deeper, |bin| bin.hits.plus(bin.intercepts));
+            intercepts > others.plus(self.tick_hits)
+        } else {
+            // The kernel's difference wraps around where hits have decayed more slowly than the total.
+            let hits = sum(shallower, |bin| bin.hits);
+            let others = |total: u64, hits: u64| total + (1 << 32) - hits;
+            times(2, intercepts) > self.total.with(hits, others).low_half()
+        };
+        let by_recent = self.rules.has(Rule::TeoRecent) && recent > RECENT as u64 / 2;
         if !by_intercepts && !by_recent {
             return candidate;
         }
@@ -517,14 +550,13 @@ impl Teo {
             return self.first_with_most(states, situation, candidate, intercepts);
         }
         let mut suitable = candidate;
-        let (mut intercepts_so_far, mut recent_so_far) = (0, 0_u32);
         for number in (0..candidate).rev() {
-            intercepts_so_far += self.bins[number].intercepts;
-            recent_so_far = recent_so_far.wrapping_add(self.bins[number].recent);
-            let fits = self.deep_enough(states, situation, number);
-            let most_recent = !by_recent || recent_so_far.wrapping_mul(2) > recent;
-            if most_recent && (!by_intercepts || 2 * intercepts_so_far > intercepts) {
-                return if fits && !states.is_disabled(number) {
+            let so_far = &self.bins[number..candidate];
+            let recent_so_far = sum(so_far, |bin| bin.recent).low_half();
+            let most_recent = !by_recent || times(2, recent_so_far).low_half() > recent;
+            let most = || times(2, sum(so_far, |bin| bin.intercepts)) > intercepts;
+            if most_recent && (!by_intercepts || most()) {
+                return if fits(number) && !states.is_disabled(number) {
                     number
                 } else {
                     suitable
@@ -533,7 +565,7 @@ impl Teo {
             if states.is_disabled(number) {
                 continue;
             }
-            if fits {
+            if fits(number) {
                 suitable = number;
             } else if suitable == candidate {
                 return candidate;
@@ -546,9 +578,9 @@ impl Teo {
     fn first_with_most(
         &self,
         states: &States,
-        situation: &impl Situation,
+        situation: &impl Situation<N>,
         candidate: usize,
-        intercepts: u32,
+        intercepts: N,
     ) -> usize {
         let first = states.first_enabled();
         let is_long = |state: &State| state.target_residency_ns >= self.tick_ns;
@@ -567,11 +599,9 @@ impl Teo {
             return candidate;
         }
         // Of bins with the same count the one of the deepest state.
-        let most = self.bins[..states.last()]
-            .iter()
-            .enumerate()
-            .max_by_key(|(_, bin)| bin.intercepts)
-            .map_or(0, |(number, _)| number);
+        let of = |number: usize| self.bins[number].intercepts;
+        let more = |most, number| if of(number) >= of(most) { number } else { most };
+        let most = (1..states.last()).fold(0, more);
         let goes_down = self.rules.has(Rule::TeoMostIntercepts);
         if goes_down
             && !self.rules.has(Rule::TeoSafeTimer)
@@ -580,14 +610,14 @@ impl Teo {
         {
             return lowest;
         }
-        let (mut found, mut sum) = (candidate, 0);
+        let mut found = candidate;
         for number in (lowest..candidate).rev() {
-            sum += self.bins[number].intercepts;
             if states.is_disabled(number) {
                 continue;
             }
             found = number;
-            if 2 * sum > intercepts && (!goes_down || number <= most) {
+            let so_far = sum(&self.bins[number..candidate], |bin| bin.intercepts);
+            if times(2, so_far) > intercepts && (!goes_down || number <= most) {
                 break;
             }
         }
@@ -598,11 +628,11 @@ impl Teo {
     fn finish(
         &self,
         states: &States,
-        situation: &impl Situation,
+        situation: &impl Situation<N>,
         candidate: usize,
         first: usize,
-        duration_ns: u64,
-        event_ns: u64,
+        duration_ns: N,
+        event_ns: N,
     ) -> Choice {
         let state = states.get(candidate);
         if (!state.polling && duration_ns >= self.tick_ns) || situation.tick_stopped() {
@@ -611,7 +641,7 @@ impl Teo {
                 stop_tick: true,
             };
         }
-        let fits = candidate <= first || state.target_residency_ns <= event_ns;
+        let fits = candidate <= first || event_ns >= state.target_residency_ns;
         Choice {
             state: if fits {
                 candidate

@@ -162,12 +162,15 @@ mod tests {
             enter_ns: at * 10_000,
             exit_ns: at * 10_000 + 1_700,
             state: 1,
-            length: SleepLength::Equal,
+            length: SleepLength::Bounded {
+                at_least_ns: 0,
+                at_most_ns: u64::MAX,
+            },
             waker: Waker::Timer,
             tick_stopped: None,
             sleeps_without_tick: None,
             utilised: None,
-            got_tick: false,
+            got_tick: Some(false),
             timer_armed_ns: None,
         };
         let cpus = [(0..40).map(stay).collect::<Vec<_>>()];

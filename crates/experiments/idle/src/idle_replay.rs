@@ -171,22 +171,22 @@ fn row(
 ) -> Row {
     let limited = limit.map(|limit| limit.of(platform));
     let platform = limited.as_ref().unwrap_or(platform);
+    let mut envelope = match chooser {
+        Chooser::Governor(kind) => Envelope::new(platform, traced, segments, kind, is_own, tick_ns),
+        Chooser::Recorded => None,
+    };
+    // The envelope holds all that there may be.
     let unsaid = match chooser {
-        Chooser::Governor(kind) => Unsaid::of(kind, traced, is_own),
-        Chooser::Recorded => vec![Unsaid::TIMER],
+        Chooser::Governor(kind) if envelope.is_none() => Unsaid::of(kind, traced, is_own),
+        _ => vec![Unsaid::TIMER],
     };
     let replayed = |&unsaid: &Unsaid| {
         let mut replayed = replay(platform, traced, chooser, unsaid, tick_ns, &mut Ideal);
-        follow(platform, traced, domains, &mut replayed);
+        let envelope = envelope.as_mut();
+        follow(platform, traced, domains, envelope, &mut replayed);
         (unsaid, replayed)
     };
     let replays = unsaid.iter().map(replayed).collect_vec();
-    let envelope = Envelope::new(
-        platform,
-        traced,
-        segments,
-        &replays.iter().map(|(_, replayed)| replayed).collect_vec(),
-    );
     let energies = replays
         .iter()
         .map(|(_, replayed)| energy(platform, segments, replayed))

@@ -10,6 +10,7 @@
 //! | `counters.rs` | the traced kernel's own counts beside the trace |
 //! | `replay.rs` | a governor on a trace, in open loop; beside the traced kernel's own choices |
 //! | `envelope.rs` | both ends of what a governor may have done |
+//! | `span.rs` | numbers that lie between two, and all ways that a computation with them can go |
 //! | `energy.rs` | what that costs |
 //! | `oracle.rs` | the cheapest that there could be, and where a governor fell short of it |
 //! | `limits.rs` | limits of latency under which governors choose, and states that are switched off |
@@ -41,6 +42,7 @@ pub mod reads;
 pub mod replay;
 mod results;
 mod row;
+mod span;
 pub mod trace;
 
 pub use asked::no_governor;

@@ -139,7 +139,7 @@ impl Point {
                     energy += costs[0].one(cheapest, ns);
                     is_bound |= wanted > state;
                     accounting.leave(&domain.table, state, ns);
-                    delays.count(&domain.states[state], ns);
+                    delays.count(domain.states[state].delay_ns(ns));
                     state as u8
                 })
                 .collect_vec();
@@ -162,7 +162,7 @@ impl Point {
             states,
             chosen,
             is_bound,
-            delay_us: [50, 99].map(|percent| delays.quantile_us(percent)),
+            delay_us: delays.quantiles_us(),
         }
     }
 }

@@ -1,7 +1,8 @@
 //! Idle states of a platform, and at which points of their cost a replay looks.
 
 pub use soc::config::{
-    IdlePlatform as Platform, IdleStateCost as StateCost, LatencyLimit, PowerDomain, Range,
+    IdleDomain as Domain, IdlePlatform as Platform, IdleStateCost as StateCost, LatencyLimit,
+    PowerDomain, Range,
 };
 
 /// The points of the range of what a round trip costs: none of the way from low to high, and then

@@ -5,13 +5,14 @@
 //! A CPU's own choice does not depend on its domain, so domains come after all CPUs.
 
 use crate::energy::Segments;
+use crate::envelope::Envelope;
 use crate::platform::{Platform, PowerDomain};
 use crate::replay::{DomainReplay, DomainStay, GovernorReplay};
 use crate::trace::TracedIntervals;
 use experiment::setting::CheckedSetting;
 use idle::{DomainGovernor, DomainKind, DomainSituation, Usage};
 use itertools::Itertools;
-use sleeps::Waker;
+use sleeps::{Sleep, Waker};
 
 /// The governor of power domains.
 pub(crate) const DOMAIN_GOVERNOR: CheckedSetting<DomainKind> = CheckedSetting::new(
@@ -27,10 +28,13 @@ pub(crate) const DOMAIN_GOVERNOR: CheckedSetting<DomainKind> = CheckedSetting::n
 );
 
 /// Lets the domains follow the CPUs of a replay; wake-ups that wait for a domain are delayed by it.
+/// With an envelope of that replay, domains do for certain what all that is possible leads to, and
+/// the longest delays are the envelope's.
 pub fn follow(
     platform: &Platform,
     traced: &TracedIntervals,
     kind: DomainKind,
+    mut envelope: Option<&mut Envelope>,
     replayed: &mut GovernorReplay,
 ) {
     let mut order = (0..platform.power_domains.len()).collect_vec();
@@ -45,29 +49,43 @@ pub fn follow(
                 .all(|cpu| domain.cpus.contains(cpu))
         };
         let children = order[..number].iter().filter(inner).copied().collect_vec();
-        replayed.domains[at] = one(platform, traced, kind, domain, &children, replayed);
+        let envelope = envelope.as_deref_mut();
+        replayed.domains[at] = one(
+            (platform, traced),
+            kind,
+            (domain, &children),
+            envelope,
+            replayed,
+        );
     }
 }
 
 impl DomainReplay {
-    /// True if the domain is in its deepest state at a time.
-    fn is_off_at(&self, at_ns: u64) -> bool {
-        self.stays
-            .partition_point(|stay| stay.from_ns <= at_ns)
-            .checked_sub(1)
-            .map(|at| &self.stays[at])
-            .is_some_and(|stay| stay.to_ns > at_ns && stay.state + 1 == self.states.len())
+    /// True if the domain is in its deepest state at a time; `None` where that is not known.
+    fn is_off_at(&self, at_ns: u64) -> Option<bool> {
+        let at = self.stays.partition_point(|stay| stay.from_ns <= at_ns);
+        let last = at.checked_sub(1).map(|at| &self.stays[at]);
+        match last.filter(|stay| stay.to_ns > at_ns) {
+            Some(stay) => stay.state.map(|state| state + 1 == self.states.len()),
+            None => Some(false),
+        }
     }
 
-    /// Counts a stay in a state.
-    fn stay(&mut self, domain: &PowerDomain, from_ns: u64, to_ns: u64, state: usize) {
+    /// Counts a stay in a state, or, where that is not known, in each that there is.
+    fn stay(&mut self, domain: &PowerDomain, from_ns: u64, to_ns: u64, state: Option<usize>) {
         let time_ns = to_ns - from_ns;
         let pays = |state: &idle::DomainState| time_ns >= state.off_ns + state.residency_ns;
-        let usage = &mut self.states[state];
-        usage.entered += 1;
-        usage.time_ns += time_ns;
-        usage.above += u64::from(!pays(&domain.states[state]));
-        usage.below += u64::from(domain.states[state + 1..].iter().any(pays));
+        let usage = |state: usize| Usage {
+            entered: 1,
+            time_ns,
+            above: u64::from(!pays(&domain.states[state])),
+            below: u64::from(domain.states[state + 1..].iter().any(pays)),
+            rejected: 0,
+        };
+        match state {
+            Some(state) => self.states[state] += usage(state),
+            None => (0..self.more.len()).for_each(|state| self.more[state] += usage(state)),
+        }
         self.stays.push(DomainStay {
             from_ns,
             to_ns,
@@ -76,18 +94,25 @@ impl DomainReplay {
     }
 }
 
+/// A power domain that follows its CPUs.
+struct Follower<'r> {
+    platform: &'r Platform,
+    traced: &'r TracedIntervals,
+    domain: &'r PowerDomain,
+    governor: DomainGovernor,
+    latency_limit_ns: u64,
+    /// True if all CPUs that sleep are its own.
+    is_all: bool,
+    found: DomainReplay,
+}
+
 fn one(
-    platform: &Platform,
-    traced: &TracedIntervals,
+    (platform, traced): (&Platform, &TracedIntervals),
     kind: DomainKind,
-    domain: &PowerDomain,
-    children: &[usize],
+    (domain, children): (&PowerDomain, &[usize]),
+    mut envelope: Option<&mut Envelope>,
     replayed: &mut GovernorReplay,
 ) -> DomainReplay {
-    let mut found = DomainReplay {
-        states: vec![Usage::default(); domain.states.len()],
-        ..DomainReplay::default()
-    };
     let has_slept = |cpu: &u16| {
         traced
             .cpus
@@ -96,63 +121,107 @@ fn one(
     };
     let cpus = domain.cpus.iter().copied().filter(has_slept).collect_vec();
     let there = traced.cpus.iter().filter(|sleeps| !sleeps.is_empty());
-    let is_all = cpus.len() == there.count();
-    let latency_limit_ns = cpus
-        .iter()
-        .map(|cpu| platform.latency_limit_ns(*cpu))
-        .min()
-        .unwrap_or(idle::NO_LIMIT_NS);
-    let mut governor = DomainGovernor::new(kind);
+    let limits = cpus.iter().map(|cpu| platform.latency_limit_ns(*cpu));
+    let none = vec![Usage::default(); domain.states.len()];
+    let mut follower = Follower {
+        platform,
+        traced,
+        domain,
+        governor: DomainGovernor::new(kind),
+        latency_limit_ns: limits.min().unwrap_or(idle::NO_LIMIT_NS),
+        is_all: cpus.len() == there.count(),
+        found: DomainReplay {
+            states: none.clone(),
+            more: none,
+            ..DomainReplay::default()
+        },
+    };
     let mut segments = Segments::default();
     segments.add(0, &cpus, traced);
     for segment in &segments.all {
         let covers = segments.covers(segment);
-        let sleep = |(cpu, at): &(u16, u32)| &traced.cpus[usize::from(*cpu)][*at as usize];
-        let from_ns = covers
-            .iter()
-            .map(|of| sleep(of).enter_ns)
-            .max()
-            .unwrap_or(0);
-        let to_ns = from_ns + segment.ns;
-        found.together_ns += segment.ns;
-        let deepest = |(cpu, at): &(u16, u32)| {
-            let table = &platform.domains[platform.place(*cpu).0].table;
-            usize::from(replayed.chosen[usize::from(*cpu)][*at as usize]) == table.last()
+        let envelope = envelope.as_deref_mut();
+        follower.follow(covers, segment.ns, children, envelope, replayed);
+    }
+    follower.found
+}
+
+impl Follower<'_> {
+    fn sleep(&self, (cpu, at): (u16, u32)) -> &Sleep {
+        &self.traced.cpus[usize::from(cpu)][at as usize]
+    }
+
+    /// Follows into a time of `ns` nanoseconds in which all of its CPUs are idle.
+    fn follow(
+        &mut self,
+        covers: &[(u16, u32)],
+        ns: u64,
+        children: &[usize],
+        envelope: Option<&mut Envelope>,
+        replayed: &mut GovernorReplay,
+    ) {
+        let from_ns = covers.iter().map(|of| self.sleep(*of).enter_ns).max();
+        let from_ns = from_ns.unwrap_or(0);
+        self.found.together_ns += ns;
+        let is_deepest = |&(cpu, at): &(u16, u32)| {
+            let last = self.platform.domains[self.platform.place(cpu).0]
+                .table
+                .last();
+            let (cpu, at) = (usize::from(cpu), at as usize);
+            match &envelope {
+                Some(envelope) => envelope.lasts[cpu][at].is(last),
+                None => Some(usize::from(replayed.chosen[cpu][at]) == last),
+            }
         };
         let is_off = |child: &usize| replayed.domains[*child].is_off_at(from_ns);
-        if !covers.iter().all(deepest) || !children.iter().all(is_off) {
-            continue;
+        let below = children.iter().map(is_off);
+        let below = covers.iter().map(is_deepest).chain(below).collect_vec();
+        if below.contains(&Some(false)) {
+            return;
         }
-        let event = |(cpu, at): &(u16, u32)| replayed.events[usize::from(*cpu)][*at as usize];
-        let idle_ns = covers
-            .iter()
-            .map(event)
-            .min()
-            .unwrap_or(0)
-            .cast_signed()
-            .saturating_sub(from_ns.cast_signed());
-        let woken = covers.iter().find(|of| sleep(of).exit_ns == to_ns);
-        let core = |(cpu, _): &(u16, u32)| platform.domains[platform.place(*cpu).0].states.last();
+        let woken = covers.iter().copied();
+        let woken = woken
+            .clone()
+            .find(|of| self.sleep(*of).exit_ns == from_ns + ns);
+        let core = woken.and_then(|(cpu, _)| {
+            let of = &self.platform.domains[self.platform.place(cpu).0];
+            of.states.last()
+        });
         // While all CPUs sleep, none sends an interrupt; one that was sent before they slept wakes
         // its CPU within the exit latency.
-        let is_sent =
-            |of: &(u16, u32)| is_all || core(of).is_some_and(|core| segment.ns <= core.exit_ns);
-        let ipi_pending = woken.is_some_and(|of| sleep(of).waker == Waker::Ipi && is_sent(of));
+        let is_sent = self.is_all || core.is_some_and(|core| ns <= core.exit_ns);
+        let wakes = |waker| is_sent && woken.is_some_and(|of| self.sleep(of).waker == waker);
+        let is_known = envelope.is_none() || !below.contains(&None) && !wakes(Waker::Unknown);
+        let event = |&(cpu, at): &(u16, u32)| replayed.events[usize::from(cpu)][at as usize];
+        let event_ns = covers.iter().map(event).min().unwrap_or(0);
         let situation = DomainSituation {
-            idle_ns,
-            latency_limit_ns,
-            ipi_pending,
+            idle_ns: event_ns.cast_signed().saturating_sub(from_ns.cast_signed()),
+            latency_limit_ns: self.latency_limit_ns,
+            ipi_pending: wakes(Waker::Ipi),
         };
-        let state = governor.select(&domain.states, &situation);
-        let Some(state) = state else { continue };
-        found.stay(domain, from_ns, to_ns, state);
-        let chosen = &domain.states[state];
-        if let Some((of, core)) = woken.and_then(|of| Some((of, core(of)?))) {
-            let more_ns = chosen.on_ns + chosen.off_ns.saturating_sub(segment.ns);
-            replayed
-                .delays
-                .lengthen(core, sleep(of).interval_ns(), more_ns);
+        let state = if is_known {
+            let state = self.governor.select(&self.domain.states, &situation);
+            let Some(state) = state else { return };
+            // Only a domain that was never asked goes deeper than its second state.
+            let was_asked = self.found.more.iter().any(|more| more.entered > 0);
+            Some(state).filter(|state| *state < 2 || !was_asked)
+        } else {
+            None
+        };
+        let delays = match envelope {
+            Some(envelope) => &mut envelope.delays[1],
+            None => &mut replayed.delays,
+        };
+        if let Some((of, core)) = woken.zip(core) {
+            let may_be = state.map_or(&self.domain.states[..], |state| {
+                &self.domain.states[state..=state]
+            });
+            let more = may_be
+                .iter()
+                .map(|of| of.on_ns + of.off_ns.saturating_sub(ns));
+            let delay_ns = core.delay_ns(self.sleep(of).interval_ns());
+            delays.lengthen(delay_ns, more.max().unwrap_or(0));
         }
+        self.found.stay(self.domain, from_ns, from_ns + ns, state);
     }
-    found
 }

@@ -1,11 +1,11 @@
 //! A governor replayed on a trace, in open loop: what woke a CPU stays where it was. A deeper state
 //! delays the work by its exit latency, and nothing else moves.
 
-use crate::platform::{Platform, StateCost};
+use crate::platform::{Domain, Platform};
 use crate::trace::TracedIntervals;
 use idle::{
-    Accounting, Choice, Clock, Governor, Kind, KnownSituation, MAX_STATES, NEVER_NS, Outcome,
-    SleepLength,
+    Accounting, Choice, Clock, Governor, Kind, KnownSituation, MAX_STATES, NEVER_NS, Number,
+    Outcome, SleepLength,
 };
 use sleeps::{Sleep, SleepLength as Known};
 
@@ -44,8 +44,8 @@ impl Unsaid {
     pub fn of(kind: Kind, traced: &TracedIntervals, own: bool) -> Vec<Self> {
         let is_unknown =
             |of: fn(&Sleep) -> Option<bool>| traced.all().any(|sleep| of(sleep).is_none());
-        let asks_tasks = kind == Kind::Menu310 || kind.asks_waiters() && !traced.has_no_waiters;
-        let is_busy = asks_tasks || kind.asks_utilisation() && is_unknown(|sleep| sleep.utilised);
+        let is_busy = asks_tasks(kind, traced)
+            || kind.asks_utilisation() && is_unknown(|sleep| sleep.utilised);
         type End = fn(Unsaid) -> Unsaid;
         [
             (
@@ -96,6 +96,11 @@ impl Unsaid {
         }
         name
     }
+}
+
+/// True if a governor asks for tasks of which the trace does not tell.
+pub(crate) fn asks_tasks(kind: Kind, traced: &TracedIntervals) -> bool {
+    kind == Kind::Menu310 || kind.asks_waiters() && !traced.has_no_waiters
 }
 
 /// The one who chooses.
@@ -159,6 +164,8 @@ pub struct DomainReplay {
     pub states: Vec<idle::Usage>,
     /// The time in which all of its CPUs were idle, in nanoseconds.
     pub together_ns: u64,
+    /// What may come to that, by state: nothing where the trace says enough.
+    pub more: Vec<idle::Usage>,
     /// When it was in which state.
     pub(crate) stays: Vec<DomainStay>,
 }
@@ -168,7 +175,8 @@ pub struct DomainReplay {
 pub(crate) struct DomainStay {
     pub from_ns: u64,
     pub to_ns: u64,
-    pub state: usize,
+    /// `None` where that is not known.
+    pub state: Option<usize>,
 }
 
 /// The number of times that work was delayed by how many microseconds.
@@ -176,9 +184,8 @@ pub(crate) struct DomainStay {
 pub struct Delays(Vec<u64>);
 
 impl Delays {
-    /// Counts the end of a stay: the state is left, after an entry that has begun is finished.
-    pub fn count(&mut self, state: &StateCost, stay_ns: u64) {
-        let delay_ns = state.exit_ns + state.entry_ns.saturating_sub(stay_ns);
+    /// Counts the end of a stay.
+    pub fn count(&mut self, delay_ns: u64) {
         let delay_us = delay_ns.div_ceil(1000) as usize;
         if self.0.len() <= delay_us {
             self.0.resize(delay_us + 1, 0);
@@ -187,16 +194,16 @@ impl Delays {
     }
 
     /// One stay takes longer to end, which was counted.
-    pub fn lengthen(&mut self, state: &StateCost, stay_ns: u64, by_ns: u64) {
-        let of = |more_ns: u64| {
-            ((state.exit_ns + state.entry_ns.saturating_sub(stay_ns) + more_ns).div_ceil(1000))
-                as usize
-        };
-        if let Some(counted) = self.0.get_mut(of(0)) {
+    pub fn lengthen(&mut self, delay_ns: u64, by_ns: u64) {
+        if let Some(counted) = self.0.get_mut(delay_ns.div_ceil(1000) as usize) {
             *counted = counted.saturating_sub(1);
         }
-        self.0.resize(self.0.len().max(of(by_ns) + 1), 0);
-        self.0[of(by_ns)] += 1;
+        self.count(delay_ns + by_ns);
+    }
+
+    /// The delays in microseconds that 50 and 99 of 100 stays do not exceed.
+    pub fn quantiles_us(&self) -> [u64; 2] {
+        [50, 99].map(|percent| self.quantile_us(percent))
     }
 
     /// The delay in microseconds that `percent` of the stays do not exceed; 0 where there are none.
@@ -230,29 +237,50 @@ pub fn replay(
     };
     let tracing_ns = traced.tracing_ns().unwrap_or(0);
     for (cpu, sleeps) in traced.cpus.iter().enumerate() {
-        let (domain, _) = platform.place(cpu as u16);
-        let mut of_cpu = Cpu::new(platform, domain, chooser, unsaid, tick_ns, reading.clock());
-        let last = platform.domains[domain].table.last();
+        let of_cpu = Sleeper::new(platform, cpu, tick_ns);
+        let table = &of_cpu.domain().table;
+        let mut governor = match chooser {
+            Chooser::Recorded => None,
+            Chooser::Governor(kind) => Some(Governor::new(kind, table, tick_ns)),
+        };
         let past = |number| {
             unsaid
                 .is_taught
-                .then(|| seen(traced, (cpu, number), last, tracing_ns))
+                .then(|| seen(traced, (cpu, number), table.last(), tracing_ns))
         };
-        if let Some(governor) = &mut of_cpu.governor {
-            let table = &platform.domains[domain].table;
+        if let Some(governor) = &mut governor {
             for (sleep, outcome) in sleeps.iter().zip((0..).map_while(past)) {
                 governor.select(table, &mut asked(platform, sleep, unsaid, tick_ns));
                 governor.reflect(table, &outcome);
             }
         }
-        let one = |(number, sleep)| of_cpu.sleep(sleep, past(number), &mut replayed, reading) as u8;
-        let chosen = sleeps.iter().enumerate().map(one).collect();
+        let mut accounting = Accounting::new(reading.clock());
+        let (mut chosen, mut events) = (Vec::new(), Vec::new());
+        for (number, sleep) in sleeps.iter().enumerate() {
+            let asked = asked(platform, sleep, unsaid, tick_ns);
+            let lived = match &mut governor {
+                None => of_cpu.recorded(sleep, &asked, reading),
+                Some(governor) => of_cpu.lives(governor, sleep, asked, past(number), reading),
+            };
+            for stay in &lived.stays {
+                stay.count(of_cpu.domain(), &mut accounting, &mut replayed);
+            }
+            let Some(last) = lived.stays.last() else {
+                continue;
+            };
+            replayed.delays.count(last.delay_ns(of_cpu.domain()));
+            chosen.push(last.state as u8);
+            if !platform.power_domains.is_empty() {
+                let from_ns = sleep.exit_ns - last.stay_ns;
+                events.push(from_ns.saturating_add(lived.event_ns));
+            }
+        }
         replayed.chosen.push(chosen);
-        replayed.events.push(of_cpu.events);
+        replayed.events.push(events);
         for (state, sum) in replayed.states.iter_mut().enumerate() {
-            let usage = of_cpu.accounting.usage(state);
+            let usage = accounting.usage(state);
             *sum += *usage;
-            replayed.entries[domain][state] += usage.entered;
+            replayed.entries[of_cpu.domain][state] += usage.entered;
         }
     }
     replayed
@@ -261,7 +289,7 @@ pub fn replay(
 /// The outcome of a recorded choice; a state that the platform lacks is its deepest, `last`. A stay
 /// is as long as the kernel took it to be, as far as that is known: the time of tracing is taken
 /// off.
-fn seen(
+pub(crate) fn seen(
     traced: &TracedIntervals,
     (cpu, number): (usize, usize),
     last: usize,
@@ -276,170 +304,185 @@ fn seen(
         ),
     };
     Outcome {
-        got_tick: sleep.got_tick,
+        got_tick: sleep.got_tick.unwrap_or(false),
         ..stay
     }
 }
 
 /// A CPU of a replay.
-struct Cpu<'p> {
+pub(crate) struct Sleeper<'p> {
     platform: &'p Platform,
     domain: usize,
-    governor: Option<Governor>,
-    accounting: Accounting,
-    unsaid: Unsaid,
     tick_ns: u64,
-    /// When the timer hardware was programmed to end each interval.
-    events: Vec<u64>,
 }
 
-impl<'p> Cpu<'p> {
-    fn new(
-        platform: &'p Platform,
-        domain: usize,
-        chooser: Chooser,
-        unsaid: Unsaid,
-        tick_ns: u64,
-        clock: Clock,
-    ) -> Self {
-        let table = &platform.domains[domain].table;
-        let governor = match chooser {
-            Chooser::Recorded => None,
-            Chooser::Governor(kind) => Some(Governor::new(kind, table, tick_ns)),
-        };
+/// What came of an interval: stays in states.
+struct Lived {
+    stays: Vec<Stay>,
+    /// The time from the last choice on after which the timer hardware was programmed to fire.
+    event_ns: u64,
+}
+
+/// A stay in a state.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct Stay {
+    pub state: usize,
+    /// The time from the choice to the end, in nanoseconds.
+    pub stay_ns: u64,
+    /// The time that reads of the clock take, before it and after it.
+    reads_ns: [u64; 2],
+}
+
+impl Stay {
+    pub fn new(state: usize, stay_ns: u64, reading: &mut impl Reading) -> Self {
+        let reads_ns = reading.reads_ns();
         Self {
-            platform,
-            domain,
-            governor,
-            accounting: Accounting::new(clock),
-            unsaid,
-            tick_ns,
-            events: Vec::new(),
+            state,
+            stay_ns,
+            reads_ns,
         }
     }
 
-    /// Lives through an interval, and returns the state in which it ended. With the outcome that
-    /// the kernel saw the governor is asked once and learns that.
-    fn sleep(
-        &mut self,
-        sleep: &Sleep,
+    /// The time by which it delays the work after it.
+    pub fn delay_ns(&self, domain: &Domain) -> u64 {
+        domain.states[self.state].delay_ns(self.stay_ns)
+    }
+
+    /// The first read delays the stay.
+    const fn idle_ns(&self) -> u64 {
+        self.stay_ns.saturating_sub(self.reads_ns[0])
+    }
+
+    /// The kernel sees the stay and one of the two reads.
+    const fn seen_ns(&self) -> u64 {
+        self.idle_ns() + self.reads_ns[1]
+    }
+
+    fn count(&self, domain: &Domain, accounting: &mut Accounting, sums: &mut GovernorReplay) {
+        accounting.leave(&domain.table, self.state, self.seen_ns());
+        let cost = &domain.states[self.state];
+        sums.core_energy += u128::from(cost.core_power) * u128::from(self.idle_ns());
+        let read_ns = self.reads_ns[0].min(self.stay_ns) + self.reads_ns[1];
+        sums.read_energy += u128::from(domain.core_active) * u128::from(read_ns);
+    }
+}
+
+impl<'p> Sleeper<'p> {
+    pub fn new(platform: &'p Platform, cpu: usize, tick_ns: u64) -> Self {
+        Self {
+            platform,
+            domain: platform.place(cpu as u16).0,
+            tick_ns,
+        }
+    }
+
+    pub fn domain(&self) -> &'p Domain {
+        &self.platform.domains[self.domain]
+    }
+
+    /// The stay that the traced kernel chose.
+    fn recorded(&self, sleep: &Sleep, asked: &KnownSituation, reading: &mut impl Reading) -> Lived {
+        let SleepLength { timer_ns, event_ns } = asked.sleep_length;
+        let state = usize::from(sleep.state).min(self.domain().table.last());
+        let without_tick = sleep.sleeps_without_tick == Some(true);
+        Lived {
+            stays: vec![Stay::new(state, sleep.interval_ns(), reading)],
+            event_ns: if without_tick { timer_ns } else { event_ns },
+        }
+    }
+
+    /// Asks a governor once in an interval of which some time is left, and tells it what came of
+    /// that. With the outcome that the kernel saw it learns that, and is not asked again.
+    pub fn asks<N: Number>(
+        &self,
+        governor: &mut Governor<N>,
+        mut asked: KnownSituation<N>,
+        (left_ns, got_tick): (u64, bool),
         seen: Option<Outcome>,
-        sums: &mut GovernorReplay,
         reading: &mut impl Reading,
-    ) -> usize {
-        let domain = &self.platform.domains[self.domain];
-        let mut asked = asked(self.platform, sleep, self.unsaid, self.tick_ns);
+    ) -> (Stay, bool) {
+        let table = &self.domain().table;
+        let Choice { state, stop_tick } = governor.select(table, &mut asked);
+        let polls = table.get(state).polling;
+        let limit_ns = match governor.ask_again_ns() {
+            _ if seen.is_some() => u64::MAX,
+            _ if polls => governor.poll_limit_ns(table, self.tick_ns),
+            limit_ns => limit_ns.unwrap_or(u64::MAX),
+        };
+        // A limit of 0 would never end.
+        let stay = Stay::new(state, left_ns.min(limit_ns.max(1)), reading);
+        let to_limit = stay.stay_ns < left_ns;
+        let outcome = Outcome {
+            entered: Some(state),
+            residency_ns: reading.clock().residency_ns(stay.seen_ns()),
+            since_choice_ns: stay.stay_ns + stay.reads_ns[1],
+            got_tick: !to_limit && got_tick,
+            polled_to_limit: to_limit && polls,
+            asked_again: to_limit && !polls,
+        };
+        governor.reflect(table, &seen.unwrap_or(outcome));
+        (stay, stop_tick)
+    }
+
+    /// Lives through an interval with a governor.
+    fn lives(
+        &self,
+        governor: &mut Governor,
+        sleep: &Sleep,
+        mut asked: KnownSituation,
+        seen: Option<Outcome>,
+        reading: &mut impl Reading,
+    ) -> Lived {
         let mut left_ns = sleep.interval_ns();
+        let mut stays = Vec::with_capacity(1);
         loop {
-            let SleepLength {
-                timer_ns,
-                mut event_ns,
-            } = asked.sleep_length;
-            let (state, limit_ns) = match &mut self.governor {
-                None => {
-                    if sleep.sleeps_without_tick == Some(true) {
-                        event_ns = timer_ns;
-                    }
-                    (usize::from(sleep.state).min(domain.table.last()), u64::MAX)
-                }
-                Some(governor) => {
-                    let Choice { state, stop_tick } = governor.select(&domain.table, &mut asked);
-                    event_ns = if stop_tick { timer_ns } else { event_ns };
-                    let polls = domain.states[state].polling;
-                    // A limit of 0 would never end.
-                    let limit_ns = match polls {
-                        _ if seen.is_some() => u64::MAX,
-                        true => governor.poll_limit_ns(&domain.table, self.tick_ns),
-                        false => governor.ask_again_ns().unwrap_or(u64::MAX),
-                    };
-                    (state, limit_ns.max(1))
-                }
-            };
-            let cost = &domain.states[state];
-            let stay_ns = left_ns.min(limit_ns);
-            let to_limit = stay_ns < left_ns;
-            // The first read delays the stay; the kernel sees the stay and one of the two reads.
-            let [before_ns, after_ns] = reading.reads_ns();
-            let idle_ns = stay_ns.saturating_sub(before_ns);
-            let residency_ns = self
-                .accounting
-                .leave(&domain.table, state, idle_ns + after_ns);
-            sums.core_energy += u128::from(cost.core_power) * u128::from(idle_ns);
-            sums.read_energy +=
-                u128::from(domain.core_active) * u128::from(before_ns.min(stay_ns) + after_ns);
-            let outcome = Outcome {
-                entered: Some(state),
-                residency_ns,
-                since_choice_ns: stay_ns + after_ns,
-                got_tick: !to_limit && sleep.got_tick,
-                polled_to_limit: to_limit && cost.polling,
-                asked_again: to_limit && !cost.polling,
-            };
-            if let Some(governor) = &mut self.governor {
-                governor.reflect(&domain.table, &seen.unwrap_or(outcome));
+            let SleepLength { timer_ns, event_ns } = asked.sleep_length;
+            let left = (left_ns, sleep.got_tick == Some(true));
+            let (stay, stop_tick) = self.asks(governor, asked, left, seen, reading);
+            stays.push(stay);
+            if stay.stay_ns == left_ns {
+                let event_ns = if stop_tick { timer_ns } else { event_ns };
+                return Lived { stays, event_ns };
             }
-            if !to_limit {
-                if !self.platform.power_domains.is_empty() {
-                    self.events
-                        .push((sleep.exit_ns - left_ns).saturating_add(event_ns));
-                }
-                sums.delays.count(cost, stay_ns);
-                return state;
-            }
-            left_ns -= stay_ns;
-            asked = later(asked, stay_ns);
+            left_ns -= stay.stay_ns;
+            asked = later(asked, stay.stay_ns);
         }
     }
 }
 
 /// The facts that a governor can find out at the beginning of an interval.
-pub(crate) fn asked(
-    platform: &Platform,
-    sleep: &Sleep,
-    unsaid: Unsaid,
-    tick_ns: u64,
-) -> KnownSituation {
+fn asked(platform: &Platform, sleep: &Sleep, unsaid: Unsaid, tick_ns: u64) -> KnownSituation {
     let tick_stopped = sleep.tick_stopped.unwrap_or(unsaid.tick_stopped);
-    let to_tick = |timer_ns: u64| {
-        if tick_stopped {
-            timer_ns
-        } else {
-            timer_ns.min(tick_ns)
-        }
+    let [least_ns, most_ns] = sleep.length.ends_ns();
+    let timer_ns = if unsaid.is_endless {
+        most_ns
+    } else {
+        sleep.interval_ns().clamp(least_ns, most_ns)
     };
-    let sleep_length = match sleep.length {
-        Known::Known { timer_ns, tick_ns } => SleepLength {
-            timer_ns,
-            event_ns: tick_ns.map_or(timer_ns, |tick_ns| tick_ns.min(timer_ns)),
-        },
-        Known::Equal => {
-            let timer_ns = sleep.interval_ns();
-            SleepLength {
-                timer_ns,
-                event_ns: to_tick(timer_ns),
-            }
-        }
-        Known::Bounded { .. } | Known::Unknown { .. } => {
-            let timer_ns = if unsaid.is_endless {
-                NEVER_NS
-            } else {
-                sleep.interval_ns()
-            };
-            SleepLength {
-                timer_ns,
-                event_ns: to_tick(timer_ns),
-            }
-        }
+    let event_ns = match sleep.length {
+        Known::Known { tick_ns, .. } => tick_ns.unwrap_or(u64::MAX),
+        _ if tick_stopped => u64::MAX,
+        _ => tick_ns,
     };
     // No timer is one at the end of time, as in the kernel, whose products of it wrap around.
     let end_ns = NEVER_NS - sleep.enter_ns.min(NEVER_NS);
-    let SleepLength { timer_ns, event_ns } = sleep_length;
+    let timer_ns = timer_ns.min(end_ns);
     let sleep_length = SleepLength {
-        timer_ns: timer_ns.min(end_ns),
-        event_ns: event_ns.min(end_ns),
+        timer_ns,
+        event_ns: event_ns.min(timer_ns),
     };
+    situation(platform, sleep, unsaid, sleep_length)
+}
+
+/// The same with a sleep length.
+pub(crate) fn situation<N>(
+    platform: &Platform,
+    sleep: &Sleep,
+    unsaid: Unsaid,
+    sleep_length: SleepLength<N>,
+) -> KnownSituation<N> {
     KnownSituation {
-        tick_stopped,
+        tick_stopped: sleep.tick_stopped.unwrap_or(unsaid.tick_stopped),
         latency_limit_ns: platform.latency_limit_ns(sleep.cpu),
         io_waiters: unsaid.is_busy.into(),
         load: if unsaid.is_busy { 1024 } else { 0 },
@@ -448,9 +491,9 @@ pub(crate) fn asked(
     }
 }
 
-fn later(asked: KnownSituation, by_ns: u64) -> KnownSituation {
+pub(crate) fn later<N: Number>(asked: KnownSituation<N>, by_ns: u64) -> KnownSituation<N> {
     let SleepLength { timer_ns, event_ns } = asked.sleep_length;
-    let less = |time_ns: u64| time_ns.saturating_sub(by_ns);
+    let less = |time_ns: N| time_ns.map(|time_ns| time_ns.saturating_sub(by_ns));
     KnownSituation {
         sleep_length: SleepLength {
             timer_ns: less(timer_ns),

@@ -80,12 +80,8 @@ fn add_row(recording: &mut Recording, platform: &Platform, row: &Row) {
         let series = recording.series(&row.name(), CASE, &mode);
         states(recording, series, &row.state_names, &replayed.states);
         missed(recording, series, replayed.states.iter());
-        domains(recording, platform, &row.name(), &mode, replayed);
-        delays(
-            recording,
-            series,
-            [50, 99].map(|percent| replayed.delays.quantile_us(percent)),
-        );
+        domains(recording, platform, &row.name(), &mode, replayed, 0);
+        delays(recording, series, replayed.delays.quantiles_us());
         if platform.power.is_some() {
             energies(recording, series, energy);
         }
@@ -95,6 +91,10 @@ fn add_row(recording: &mut Recording, platform: &Platform, row: &Row) {
         let series = recording.series(&row.name(), CASE, mode);
         states(recording, series, &row.state_names, &envelope.states[end]);
         missed(recording, series, [&envelope.all[end]].into_iter());
+        for (_, replayed) in &row.replays {
+            domains(recording, platform, &row.name(), mode, replayed, end);
+        }
+        delays(recording, series, envelope.delays[end].quantiles_us());
         if platform.power.is_some() {
             energies(recording, series, &envelope.energies[end]);
         }
@@ -202,8 +202,8 @@ fn of_unsaid(traced: &TracedIntervals) -> Option<String> {
         .count();
     (unsaid > 0).then(|| {
         format!(
-            "In {unsaid} of {} intervals the trace does not say whether the tick ran: governors are replayed with a tick that runs in all of \
-             them, and with one that stands still in all; the events timer and sched_switch tell.",
+            "In {unsaid} of {} intervals the trace does not say whether the tick ran: either is taken for possible in each of them; the events timer and \
+             sched_switch tell.",
             traced.all().count()
         )
     })
@@ -286,13 +286,14 @@ fn counted(usage: &idle::Usage) -> [(metrics::Metric, f64); 4] {
     ]
 }
 
-/// Adds the states and times of the power domains.
+/// Adds the states and times of the power domains: the least, or the most.
 fn domains(
     recording: &mut Recording,
     platform: &Platform,
     name: &str,
     mode: &str,
     replayed: &GovernorReplay,
+    end: usize,
 ) {
     for (domain, found) in platform.power_domains.iter().zip(&replayed.domains) {
         let series = recording.series(name, facts::Replay::POWER_DOMAINS, mode);
@@ -300,9 +301,10 @@ fn domains(
             recording.add_part(series, 0, metric, [state, &domain.name], value);
         };
         add("", metrics::IDLE_TIME, found.together_ns as f64 / 1000.0);
-        for (state, usage) in domain.state_names.iter().zip(&found.states) {
-            for (metric, value) in counted(usage) {
-                add(state, metric, value);
+        let states = found.states.iter().zip(&found.more);
+        for (state, (usage, more)) in domain.state_names.iter().zip(states) {
+            for ((metric, value), (_, more)) in counted(usage).into_iter().zip(counted(more)) {
+                add(state, metric, value + end as f64 * more);
             }
         }
     }

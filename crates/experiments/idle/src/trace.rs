@@ -116,7 +116,7 @@ impl TracedIntervals {
     }
 
     fn recording(folder: &Path) -> Result<Self, Error> {
-        let mut reader = Reader::open(folder)?;
+        let reader = Reader::open(folder)?;
         let mut traced = Self::from_sleeps([]);
         let notes = reader.header().notes.clone();
         // A trace that another program recorded says nothing of its kernel.
@@ -125,8 +125,7 @@ impl TracedIntervals {
         traced.has_no_waiters = kernel.uninterrupted_waits == Some(0);
         let states = kernel.states.into_iter().map(|state| state.name).collect();
         let counters = Counters::new(&kernel.usage);
-        let summary =
-            sleeps::sleeps(&mut reader, |sleep| traced.push(sleep)).map_err(Error::failed)?;
+        let summary = sleeps::sleeps(folder, |sleep| traced.push(sleep)).map_err(Error::failed)?;
         for &(cpu, at_ns) in &summary.refused {
             let cpu = usize::from(cpu);
             let Some(sleeps) = traced.cpus.get(cpu) else {

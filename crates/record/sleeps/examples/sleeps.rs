@@ -2,7 +2,6 @@
 //!
 //!     cargo run -p sleeps --example sleeps RECORDING [each]
 
-use recording::Reader;
 use sleeps::{Sleep, SleepLength, Waker};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -10,7 +9,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let folder = arguments.next().ok_or("name a recording")?;
     let each = arguments.next().is_some();
     let (mut late_ns, mut wakers) = (Vec::new(), std::collections::BTreeMap::new());
-    let summary = sleeps::sleeps(&mut Reader::open(folder)?, |sleep: Sleep| {
+    let summary = sleeps::sleeps(folder.as_ref(), |sleep: Sleep| {
         *wakers.entry(sleep.waker.name()).or_insert(0_u64) += 1;
         if each {
             println!("{sleep:?}");

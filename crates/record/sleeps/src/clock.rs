@@ -30,7 +30,8 @@ impl Offset {
         *least = Some(least.map_or(difference, |least| least.min(difference)));
     }
 
-    fn ns(&self) -> Option<i64> {
+    /// The lead in nanoseconds; `None` before any event told of both.
+    pub fn ns(&self) -> Option<i64> {
         match self.least_ns {
             [Some(before), Some(now)] => Some(before.min(now)),
             [before, now] => now.or(before),

@@ -1,6 +1,7 @@
 //! The knowledge about a CPU while its events go by.
 
 use crate::sleep::{Reason, Waker};
+use crate::told::Told;
 use placement::{CAPACITY, Doing, Pelt};
 use std::collections::BTreeSet;
 
@@ -104,10 +105,14 @@ pub struct Interval {
     pub(crate) sleeps_without_tick: Option<bool>,
     pub(crate) utilised: Option<bool>,
     pub(crate) waker: Option<Waker>,
-    /// A timer that is not the tick fired in the interrupt that ended the interval.
-    pub(crate) timer_fired: bool,
+    /// When a timer that is not the tick fired first in the interrupt that ended the interval.
+    pub(crate) fired_ns: Option<u64>,
+    /// The time to the timer that ended the interval, where it was seen to be armed.
+    pub(crate) announced_ns: Option<u64>,
+    /// CLOCK_MONOTONIC when the state was entered.
+    pub(crate) offset: Option<i64>,
     /// The tick's timer came while the CPU was idle or on its way out.
-    pub(crate) got_tick: bool,
+    pub(crate) got_tick: Option<bool>,
     /// The handler of the interrupt that ended the interval is through.
     pub(crate) handled: bool,
 }
@@ -119,37 +124,48 @@ pub enum Known {
     Nothing,
     /// Nothing, and not even the interval is certain.
     Not(Reason),
-    /// As [`SleepLength::Known`](crate::SleepLength::Known).
-    Next { timer_ns: u64, tick_ns: Option<u64> },
+    /// The least and the most to the next timer, and to the next tick.
+    Next {
+        timer_ns: [u64; 2],
+        tick_ns: Option<u64>,
+    },
 }
 
 /// Interrupts that are pending together are handled one after the other; what comes later than this
 /// after a wake-up is another matter, in nanoseconds.
 const TOGETHER_NS: u64 = 50_000;
 
+impl Tick {
+    /// True if its timer was seen.
+    fn is_shown(&self) -> bool {
+        self.expires_ns
+            .or(self.before_stop_ns)
+            .or(self.wheel_ns)
+            .is_some()
+    }
+}
+
 impl Cpu {
     /// The CPU switches to a task, or to its idle loop.
-    pub fn switched(&mut self, time_ns: u64, is_task: bool) {
+    pub fn switched(&mut self, time_ns: u64, is_task: bool, told: Told) {
         let load = self.load.get_or_insert_with(|| Load::new(time_ns));
         (load.ends, load.runs) = (load.at(time_ns), is_task);
         self.ran |= is_task;
         // A tick starts again before a task runs. Its timer shows that, where timers are traced.
-        let shows_timer = self
-            .tick
-            .expires_ns
-            .or(self.tick.before_stop_ns)
-            .or(self.tick.wheel_ns)
-            .is_some();
-        if is_task && self.tick.stopped == Some(true) && !shows_timer {
+        if is_task && self.tick.stopped == Some(true) && !(told.timers && self.tick.is_shown()) {
             self.tick.stopped = Some(false);
         }
     }
 
     /// True if the tick stands still, as a governor is told now; `None` where that is not known.
-    pub fn is_tick_stopped(&self) -> Option<bool> {
+    pub fn is_tick_stopped(&self, told: Told) -> Option<bool> {
+        let is_told = told.tick && (told.tasks || self.tick.is_shown())
+            || told.stops && !told.timers && self.tick.stopped == Some(true);
         match self.tick.stopped {
-            Some(stopped) => Some(stopped && !self.tick.just_stopped),
-            None => self.ran.then_some(false),
+            Some(stopped) if is_told || self.tick.just_stopped => {
+                Some(stopped && !self.tick.just_stopped)
+            }
+            _ => self.ran.then_some(false),
         }
     }
 
@@ -166,14 +182,20 @@ impl Cpu {
     }
 
     /// The tick's timer came.
-    pub fn ticked(&mut self, time_ns: u64) {
+    pub fn ticked(&mut self, time_ns: u64, told: Told) {
         match &mut self.phase {
-            Phase::Idle(interval) => interval.got_tick = true,
+            Phase::Idle(interval) => interval.got_tick = Some(true),
             Phase::Waking(interval) => {
                 let together = interval
                     .exit_ns
                     .is_none_or(|exit_ns| time_ns <= exit_ns + TOGETHER_NS);
-                interval.got_tick |= !interval.handled || together;
+                // Without the events in between, the tick may be another matter.
+                let within = told.interrupts && !interval.handled && interval.waker.is_some();
+                if within || told.tasks && (together || told.interrupts && !interval.handled) {
+                    interval.got_tick = Some(true);
+                } else if (together || !interval.handled) && interval.got_tick == Some(false) {
+                    interval.got_tick = None;
+                }
             }
             Phase::Running => {}
         }

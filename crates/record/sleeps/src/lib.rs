@@ -9,6 +9,7 @@
 //! | `sleep.rs` | an interval, what is known of it, and the counts of a whole trace |
 //! | `clock.rs` | the trace's clock, CLOCK_MONOTONIC and jiffies |
 //! | `cpu.rs` | what is known of a CPU while its events go by |
+//! | `told.rs` | the events that a trace has, and those that were left out |
 //! | `point.rs` | the points that say something about idle intervals |
 //! | `read.rs` | from a recording to its intervals |
 #![forbid(unsafe_code)]
@@ -18,6 +19,7 @@ mod cpu;
 mod point;
 mod read;
 mod sleep;
+mod told;
 
 pub use read::{Error, sleeps};
 pub use sleep::{LEAVING_NS, Reason, Sleep, SleepLength, Summary, WAKING_NS, Waker};

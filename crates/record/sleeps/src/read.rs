@@ -4,9 +4,11 @@ use crate::clock::{Jiffies, Offset};
 use crate::cpu::{Cpu, Interval, Known, Phase};
 use crate::point::Point;
 use crate::sleep::{LEAVING_NS, Reason, Sleep, SleepLength, Summary, WAKING_NS, Waker};
+use crate::told::{Telling, Told};
 use recording::facts::KernelTrace;
 use recording::{Event, Reader, Recording};
 use std::collections::HashSet;
+use std::path::Path;
 
 /// Why a recording has no idle intervals to read.
 #[derive(Debug, thiserror::Error)]
@@ -26,24 +28,35 @@ pub enum Error {
     },
 }
 
-/// Hands over each idle interval of a trace: for each CPU in the order of time.
+/// Hands over each idle interval of the recording of a trace in a folder: for each CPU in the order
+/// of time.
 ///
 /// What is held does not grow with the trace, but for the timers that are armed at a time.
 ///
 /// # Errors
 /// The recording is damaged, or is not one of a trace.
-pub fn sleeps(reader: &mut Reader, mut each: impl FnMut(Sleep)) -> Result<Summary, Error> {
-    let header = reader.header().clone();
+pub fn sleeps(folder: &Path, mut each: impl FnMut(Sleep)) -> Result<Summary, Error> {
+    let header = Reader::open(folder)?.header().clone();
     if header.time.unit != "ns" {
         return Err(Error::NotATrace {
             experiment: header.experiment,
             unit: header.time.unit,
         });
     }
+    // What the trace leaves out is known at its end.
+    let mut telling = Telling::default();
+    events(folder, |point, event| telling.event(point, event))?;
     // A trace that another program recorded says nothing of its kernel.
     let kernel = header.facts().unwrap_or_default();
-    let mut walk = Walk::new(&kernel, &mut each);
-    let mut rows = Recording::new(header);
+    let mut walk = Walk::new(&kernel, telling.told(), &mut each);
+    events(folder, |point, event| walk.event(point, event))?;
+    Ok(walk.finish())
+}
+
+/// Hands over each event with its point.
+fn events(folder: &Path, mut each: impl FnMut(Point, &Event)) -> Result<(), Error> {
+    let mut reader = Reader::open(folder)?;
+    let mut rows = Recording::new(reader.header().clone());
     let mut points = Vec::new();
     while reader.next_events(&mut rows)? {
         for event in rows.events() {
@@ -54,11 +67,11 @@ pub fn sleeps(reader: &mut Reader, mut each: impl FnMut(Sleep)) -> Result<Summar
             }
             let point =
                 *points[point].get_or_insert_with(|| Point::named(rows.point_text(event.point)));
-            walk.event(point, event);
+            each(point, event);
         }
         rows.clear();
     }
-    Ok(walk.finish())
+    Ok(())
 }
 
 /// A timer that is armed.
@@ -73,6 +86,7 @@ struct ArmedTimer {
 
 struct Walk<'a> {
     each: &'a mut dyn FnMut(Sleep),
+    told: Told,
     summary: Summary,
     cpus: Vec<Cpu>,
     /// Armed timers, by the timer's number.
@@ -89,7 +103,7 @@ struct Walk<'a> {
 const MOST_TIMERS: u32 = 1 << 20;
 
 impl<'a> Walk<'a> {
-    fn new(kernel: &KernelTrace, each: &'a mut dyn FnMut(Sleep)) -> Self {
+    fn new(kernel: &KernelTrace, told: Told, each: &'a mut dyn FnMut(Sleep)) -> Self {
         let timers = kernel
             .interrupts
             .iter()
@@ -97,6 +111,7 @@ impl<'a> Walk<'a> {
         let latency_ns = |us: u64| us.saturating_mul(1000).min(LEAVING_NS);
         Self {
             each,
+            told,
             summary: Summary::default(),
             cpus: Vec::new(),
             armed: Vec::new(),
@@ -147,9 +162,10 @@ impl<'a> Walk<'a> {
                 if is_task {
                     self.settle(number);
                 }
+                let told = self.told;
                 let cpu = self.cpu(number);
                 cpu.called &= !is_task;
-                cpu.switched(time, is_task);
+                cpu.switched(time, is_task, told);
             }
             Point::SchedWakeup => self.called(number, event),
             Point::HrtimerStart | Point::TimerStart => self.arm(
@@ -190,19 +206,37 @@ impl<'a> Walk<'a> {
     fn expired(&mut self, point: Point, event: &Event) {
         let (time, number) = (event.time, event.cpu);
         self.offset.learn(time, event.ticks);
+        let armed = self.armed.get(event.argument as usize).copied().flatten();
         self.disarm(event.argument);
-        let mut waker = Waker::Timer;
+        let (mut waker, told) = (Waker::Timer, self.told);
         if point == Point::TickExpire {
             let cpu = self.cpu(number);
-            cpu.ticked(time);
+            cpu.ticked(time, told);
             (cpu.tick.expires_ns, cpu.has_timers, cpu.lost) = (None, true, false);
             // Of a stopped tick the timer stands for the wheel.
             if cpu.tick.stopped != Some(true) {
                 waker = Waker::Tick;
             }
+        } else if let Some(armed) = armed.filter(|armed| armed.cpu == number) {
+            self.announced(armed, time);
         }
         self.woke(number, time, waker, waker == Waker::Timer);
         self.fired(number, point, event.argument);
+    }
+
+    /// A timer fires that was seen to be armed. If it ended the interval, no other was to come before
+    /// it, whatever the tick did.
+    fn announced(&mut self, armed: ArmedTimer, time_ns: u64) {
+        let offset = self.offset.ns();
+        if let Phase::Idle(interval) | Phase::Waking(interval) = &mut self.cpu(armed.cpu).phase
+            && (interval.fired_ns, interval.got_tick) == (None, Some(false))
+            && armed.armed_ns <= interval.enter_ns
+            && let Some(offset) = interval.offset.or(offset)
+        {
+            let due_ns = armed.at.saturating_add_signed(offset);
+            interval.announced_ns = (due_ns <= interval.exit_ns.unwrap_or(time_ns))
+                .then_some(due_ns.saturating_sub(interval.enter_ns));
+        }
     }
 
     /// A CPU wakes a task that is to run on another one: a sleeping CPU is called.
@@ -275,15 +309,19 @@ impl<'a> Walk<'a> {
             .offset
             .to_monotonic(event.time)
             .map(|now| now.saturating_add(tick_ns));
+        let is_told = self.told.timers;
         let cpu = self.cpu(event.cpu);
         let tick = &mut cpu.tick;
-        if !tick.just_stopped {
+        if is_told && !tick.just_stopped {
             // A stopped tick's timer is armed for the wheel's next timer, which is more than a tick
             // away; one that runs again, for the next tick.
             let runs = tick.stopped != Some(true)
                 || tick_ns == 0
                 || soon.is_none_or(|soon| event.ticks <= soon);
             tick.stopped = Some(!runs);
+        } else if tick.stopped == Some(true) && !tick.just_stopped {
+            // It may run again, or stand for another timer.
+            tick.stopped = None;
         }
         tick.expires_ns = Some(event.ticks);
         if tick.stopped == Some(true) {
@@ -300,8 +338,9 @@ impl<'a> Walk<'a> {
         }
         let known = self.next_timer(number, event.time);
         let timer_armed_ns = self.armed_ns(number, event.time, known);
+        let (told, offset) = (self.told, self.offset.ns());
         let cpu = self.cpu(number);
-        let (tick_stopped, utilised) = (cpu.is_tick_stopped(), cpu.is_utilised(event.time));
+        let (tick_stopped, utilised) = (cpu.is_tick_stopped(told), cpu.is_utilised(event.time));
         let sleeps_without_tick = cpu.tick.stopped.or(tick_stopped);
         cpu.tick.just_stopped = false;
         (cpu.called, cpu.ran) = (false, false);
@@ -315,8 +354,10 @@ impl<'a> Walk<'a> {
             sleeps_without_tick,
             utilised,
             waker: None,
-            timer_fired: false,
-            got_tick: false,
+            fired_ns: None,
+            announced_ns: None,
+            offset,
+            got_tick: told.expiries.then_some(false),
             handled: false,
         });
     }
@@ -329,43 +370,19 @@ impl<'a> Walk<'a> {
         if cpu.lost {
             return Known::Not(Reason::LostEvents);
         }
-        if !cpu.has_timers {
+        if !cpu.has_timers || !self.told.timers {
             return Known::Nothing;
         }
         let away = |monotonic_ns| Some(self.offset.to_trace(monotonic_ns)?.saturating_sub(now_ns));
         let tick = &cpu.tick;
         let stopped_before = tick.stopped == Some(true) && !tick.just_stopped;
-        // Of a stopped tick the timer stands for the wheel. A running one drives the wheel: no
-        // timer of it fires before the next tick, even where its jiffy has begun.
-        let from_wheel = match tick.stopped {
-            Some(true) => tick.expires_ns,
-            _ => {
-                let seen = cpu
-                    .wheel
-                    .first()
-                    .and_then(|(jiffies, _)| self.jiffies.begins_ns(*jiffies));
-                let shown = tick.wheel_ns.filter(|wheel_ns| {
-                    self.offset
-                        .to_monotonic(now_ns)
-                        .is_some_and(|now| *wheel_ns > now)
-                });
-                let begins = seen.into_iter().chain(shown).min();
-                begins.map(|begins| begins.max(tick.expires_ns.unwrap_or(begins)))
-            }
-        };
-        let next = cpu
-            .timers
-            .first()
-            .map(|(expires, _)| *expires)
-            .into_iter()
-            .chain(from_wheel)
-            .min();
-        let timer_ns = match next {
-            None => u64::MAX,
-            Some(next) => match away(next) {
-                Some(away) => away,
-                None => return Known::Nothing,
-            },
+        let next = cpu.timers.first().map_or(u64::MAX, |(expires, _)| *expires);
+        let at = self.of_wheel(cpu, now_ns).map(|wheel| wheel.min(next));
+        let [Some(least_ns), Some(most_ns)] = at.map(|at| match at {
+            u64::MAX => Some(u64::MAX),
+            at => away(at),
+        }) else {
+            return Known::Nothing;
         };
         let tick_at = match (stopped_before, tick.just_stopped) {
             (true, _) => None,
@@ -373,14 +390,48 @@ impl<'a> Walk<'a> {
             (false, false) => tick.expires_ns,
         };
         Known::Next {
-            timer_ns,
-            tick_ns: tick_at.and_then(away),
+            timer_ns: [least_ns, most_ns],
+            tick_ns: tick_at.filter(|_| self.told.tick).and_then(away),
+        }
+    }
+
+    /// The earliest and the latest time, in CLOCK_MONOTONIC, of the wheel's next timer; `u64::MAX`
+    /// where it has none.
+    fn of_wheel(&self, cpu: &Cpu, now_ns: u64) -> [u64; 2] {
+        let tick = &cpu.tick;
+        // Of a stopped tick the timer stands for the wheel. A running one drives the wheel: no
+        // timer of it fires before the next tick, even where its jiffy has begun.
+        let stopped = tick.expires_ns.unwrap_or(u64::MAX);
+        let seen = cpu
+            .wheel
+            .first()
+            .and_then(|(jiffies, _)| self.jiffies.begins_ns(*jiffies));
+        let shown = tick.wheel_ns.filter(|wheel_ns| {
+            self.offset
+                .to_monotonic(now_ns)
+                .is_some_and(|now| *wheel_ns > now)
+        });
+        let begins = seen.into_iter().chain(shown).min();
+        let tick_ns = tick.expires_ns.unwrap_or(0);
+        let runs = if self.told.wheel {
+            [begins.map_or(u64::MAX, |begins| begins.max(tick_ns)); 2]
+        } else {
+            [tick_ns, u64::MAX]
+        };
+        match tick.stopped {
+            Some(true) if self.told.tick => [stopped; 2],
+            _ if self.told.tick => runs,
+            _ => [runs[0].min(stopped), runs[1].max(stopped)],
         }
     }
 
     /// When the next timer was armed, if it is one of high resolution.
     fn armed_ns(&self, number: u16, now_ns: u64, known: Known) -> Option<u64> {
-        let Known::Next { timer_ns, .. } = known else {
+        let Known::Next {
+            timer_ns: [timer_ns, _],
+            ..
+        } = known
+        else {
             return None;
         };
         let (expires_ns, timer) = *self.cpus.get(usize::from(number))?.timers.first()?;
@@ -406,10 +457,14 @@ impl<'a> Walk<'a> {
                 // The first interrupt counts; what it turns out to be is told by the events within.
                 interval.waker = match (interval.waker, waker) {
                     (None | Some(Waker::Interrupt(_)), waker) => Some(waker),
-                    (Some(Waker::Timer), Waker::Tick) if !interval.timer_fired => Some(Waker::Tick),
+                    (Some(Waker::Timer), Waker::Tick) if interval.fired_ns.is_none() => {
+                        Some(Waker::Tick)
+                    }
                     (known, _) => known,
                 };
-                interval.timer_fired |= timer_fired;
+                if timer_fired {
+                    interval.fired_ns.get_or_insert(time_ns);
+                }
             }
         }
     }
@@ -417,13 +472,18 @@ impl<'a> Walk<'a> {
     /// A timer fired. If it was armed before the trace began, nobody could know of it; that it came
     /// tells when it was to come.
     fn fired(&mut self, number: u16, point: Point, timer: u32) {
+        let told = self.told;
         if let Phase::Idle(interval) | Phase::Waking(interval) = &mut self.cpu(number).phase
             && timer >= MOST_TIMERS
             && point != Point::TickExpire
             && let (Known::Next { timer_ns, .. }, Some(exit_ns)) =
                 (&mut interval.known, interval.exit_ns)
         {
-            *timer_ns = (*timer_ns).min(exit_ns - interval.enter_ns);
+            let interval_ns = exit_ns - interval.enter_ns;
+            timer_ns[0] = timer_ns[0].min(interval_ns);
+            if told.tasks {
+                timer_ns[1] = timer_ns[1].min(interval_ns);
+            }
         }
     }
 
@@ -453,25 +513,53 @@ impl<'a> Walk<'a> {
         let exit_ns = interval.exit_ns.unwrap_or(interval.enter_ns);
         let interval_ns = exit_ns - interval.enter_ns;
         let waker = interval.waker.unwrap_or(Waker::Unknown);
-        let length = match (interval.known, waker) {
-            (Known::Not(reason), _) => SleepLength::Unknown { reason },
-            (Known::Next { timer_ns, tick_ns }, _) => SleepLength::Known { timer_ns, tick_ns },
-            (Known::Nothing, Waker::Unknown) => SleepLength::Unknown {
-                reason: Reason::NoWaker,
+        let latency_ns = self
+            .latencies
+            .get(usize::from(interval.state))
+            .copied()
+            .flatten()
+            .unwrap_or(LEAVING_NS);
+        let at_least_ns = interval_ns.saturating_sub(latency_ns + WAKING_NS);
+        let bounded = |at_least_ns, at_most_ns| SleepLength::Bounded {
+            at_least_ns,
+            at_most_ns,
+        };
+        let length = match (interval.known, interval.announced_ns) {
+            (Known::Not(reason), _) => SleepLength::Unknown {
+                reason,
+                at_least_ns: 0,
             },
-            (Known::Nothing, Waker::Timer) if interval.timer_fired => SleepLength::Equal,
+            (Known::Next { timer_ns, tick_ns }, _) if timer_ns[0] == timer_ns[1] => {
+                SleepLength::Known {
+                    timer_ns: timer_ns[0],
+                    tick_ns,
+                }
+            }
+            (Known::Next { tick_ns, .. }, Some(timer_ns)) => {
+                SleepLength::Known { timer_ns, tick_ns }
+            }
+            (
+                Known::Next {
+                    timer_ns: [low, high],
+                    ..
+                },
+                _,
+            ) => bounded(low.max(at_least_ns.min(high)), high),
+            (Known::Nothing, Some(timer_ns)) => SleepLength::Known {
+                timer_ns,
+                tick_ns: None,
+            },
+            (Known::Nothing, _) if waker == Waker::Unknown => SleepLength::Unknown {
+                reason: Reason::NoWaker,
+                at_least_ns,
+            },
             // Without the timers' events a timer's interrupt may as well be the tick's, and that is
             // left out of the sleep length.
             (Known::Nothing, _) => {
-                let latency_ns = self
-                    .latencies
-                    .get(usize::from(interval.state))
-                    .copied()
-                    .flatten()
-                    .unwrap_or(LEAVING_NS);
-                SleepLength::Bounded {
-                    at_least_ns: interval_ns.saturating_sub(latency_ns + WAKING_NS),
-                }
+                let is_whole = self.told.tasks && self.told.interrupts && waker == Waker::Timer;
+                let fired_ns = interval.fired_ns.filter(|_| is_whole);
+                let at_most_ns = fired_ns.map_or(u64::MAX, |at| at - interval.enter_ns);
+                bounded(at_least_ns, at_most_ns)
             }
         };
         let sleep = Sleep {

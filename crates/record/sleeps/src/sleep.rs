@@ -27,12 +27,26 @@ pub struct Sleep {
     /// trace does not show enough of what ran.
     pub utilised: Option<bool>,
     /// True if the tick's timer came before the kernel looked at what had woken it, be it beside
-    /// another interrupt (`tick_nohz_idle_got_tick`).
-    pub got_tick: bool,
+    /// another interrupt (`tick_nohz_idle_got_tick`); `None` where the trace does not say.
+    pub got_tick: Option<bool>,
     /// When the timer of [`SleepLength::Known`] was armed, by the trace's clock: work that is
     /// delayed arms it later. `None` where the trace does not say, and for timers of the wheel,
     /// which count jiffies.
     pub timer_armed_ns: Option<u64>,
+}
+
+impl SleepLength {
+    /// The least and the most that the time to the next timer may have been, in nanoseconds.
+    pub const fn ends_ns(self) -> [u64; 2] {
+        match self {
+            Self::Known { timer_ns, .. } => [timer_ns; 2],
+            Self::Bounded {
+                at_least_ns,
+                at_most_ns,
+            } => [at_least_ns, at_most_ns],
+            Self::Unknown { at_least_ns, .. } => [at_least_ns, u64::MAX],
+        }
+    }
 }
 
 impl Sleep {
@@ -55,18 +69,22 @@ pub enum SleepLength {
         /// not say.
         tick_ns: Option<u64>,
     },
-    /// A timer ended the interval, so the sleep length is the interval's; no event says so itself.
-    Equal,
     /// No timer had fired when the CPU began to leave its state.
     Bounded {
         /// The interval's length in nanoseconds, less what leaving may have taken: the exit latency
-        /// of the state where the trace says it, or [`LEAVING_NS`], and [`WAKING_NS`].
+        /// of the state where the trace says it, or [`LEAVING_NS`], and [`WAKING_NS`]. More where
+        /// timers say so.
         at_least_ns: u64,
+        /// To the first timer that the trace shows, or to the one that ended the interval, in
+        /// nanoseconds; `u64::MAX` where it shows none.
+        at_most_ns: u64,
     },
     /// Nothing is known.
     Unknown {
         /// Why not.
         reason: Reason,
+        /// As in [`SleepLength::Bounded`]; 0 where the interval itself is not certain.
+        at_least_ns: u64,
     },
 }
 
@@ -140,7 +158,7 @@ pub struct Summary {
     pub cpus: u16,
     /// Intervals whose sleep length is known from timers' events.
     pub known: u64,
-    /// Intervals whose sleep length is bounded, or equal to the interval.
+    /// Intervals whose sleep length is bounded.
     pub bounded: u64,
     /// Intervals of whose sleep length nothing is known, by reason.
     pub unknown: BTreeMap<Reason, u64>,
@@ -155,8 +173,8 @@ impl Summary {
         self.cpus = self.cpus.max(sleep.cpu.saturating_add(1));
         match sleep.length {
             SleepLength::Known { .. } => self.known += 1,
-            SleepLength::Equal | SleepLength::Bounded { .. } => self.bounded += 1,
-            SleepLength::Unknown { reason } => *self.unknown.entry(reason).or_default() += 1,
+            SleepLength::Bounded { .. } => self.bounded += 1,
+            SleepLength::Unknown { reason, .. } => *self.unknown.entry(reason).or_default() += 1,
         }
     }
 

@@ -1,7 +1,7 @@
 //! Intervals of a trace of our guest: Debian's 6.1 with two CPUs, idle states and the governor
 //! menu, in time that counts instructions.
 
-use recording::{Header, Reader};
+use recording::Header;
 use sleeps::{Reason, Sleep, SleepLength, Summary, Waker, sleeps};
 use std::io::Cursor;
 
@@ -14,10 +14,7 @@ fn intervals(text: &str) -> (Summary, Vec<Sleep>) {
     let recording = folder.path().join("recording");
     import::ftrace::record(Cursor::new(text), &options, "guest", header, &recording).unwrap();
     let mut all = Vec::new();
-    let summary = sleeps(&mut Reader::open(recording).unwrap(), |sleep| {
-        all.push(sleep)
-    })
-    .unwrap();
+    let summary = sleeps(&recording, |sleep| all.push(sleep)).unwrap();
     assert_eq!(
         summary.known + summary.bounded + summary.all_unknown() - unfinished(&summary),
         all.len() as u64
@@ -111,7 +108,7 @@ fn without_the_timers_events_nothing_is_called_known_and_the_bounds_hold() {
             (sleep.cpu, sleep.enter_ns, sleep.exit_ns),
             (true_one.cpu, true_one.enter_ns, true_one.exit_ns)
         );
-        if let (SleepLength::Bounded { at_least_ns }, SleepLength::Known { timer_ns, .. }) =
+        if let (SleepLength::Bounded { at_least_ns, .. }, SleepLength::Known { timer_ns, .. }) =
             (sleep.length, true_one.length)
         {
             if timer_ns >= at_least_ns {
@@ -162,6 +159,7 @@ fn lost_events_make_what_follows_unknown_until_timers_are_seen_again() {
         sleep.length
             == SleepLength::Unknown {
                 reason: Reason::LostEvents,
+                at_least_ns: 0,
             }
     };
     let first_lost = all.iter().find(is_lost).unwrap();

@@ -162,9 +162,9 @@ pub struct Governor<'r> {
     /// Agreement with the traced kernel; `None` where that was not compared.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agreement: Option<Agreement>,
-    /// The energy at each point of the range, with the series and the point's name.
+    /// The energy at each point of the range, with the point's name.
     #[serde(skip)]
-    energies: Vec<(&'r str, &'r str, f64)>,
+    energies: Vec<(&'r str, f64)>,
     /// Entries into each state of a CPU and of a power domain, and the time in it.
     #[serde(skip)]
     choices: Vec<[Option<Bounds>; 2]>,
@@ -472,18 +472,11 @@ impl<'r> TraceMeasures<'r> {
 
     fn governor(self, watts: Option<f64>) -> Governor<'r> {
         // Units of the platform's table times seconds.
-        let mode = |measure: &Measure| self.recording.series_texts(measure.series).2;
         let energies = self
             .measures(CASE, metrics::IDLE_ENERGY)
-            .map(|measure| {
-                (
-                    mode(measure),
-                    subject(self.recording, measure),
-                    measure.value,
-                )
-            })
+            .map(|measure| (subject(self.recording, measure), measure.value))
             .collect_vec();
-        let energy = Bounds::new(energies.iter().map(|(.., energy)| *energy));
+        let energy = Bounds::new(energies.iter().map(|(_, energy)| *energy));
         let wrong = self.shares(&[metrics::IDLE_ABOVE, metrics::IDLE_BELOW]);
         let states = self
             .state_names()
@@ -663,14 +656,8 @@ impl<'r> Replay<'r> {
             return Some((of.energy_j?.0.times(factor), unit.to_owned()));
         }
         let reference = self.governor(ORACLE).or(self.governors.first())?;
-        let shares = of.energies.iter().flat_map(|(mode, point, own)| {
-            let same = move |(of, at, theirs): &&(&str, &str, f64)| {
-                let is_ideal = reference.name == ORACLE;
-                at == point && *theirs > 0.0 && (is_ideal || of_trace(of) == of_trace(mode))
-            };
-            let theirs = reference.energies.iter().filter(same);
-            theirs.map(move |(.., theirs)| 100.0 * (own / theirs))
-        });
+        let pairs = of.pairs(reference).filter(|(.., theirs)| *theirs > 0.0);
+        let shares = pairs.map(|(_, own, theirs)| 100.0 * (own / theirs));
         Some((Bounds::new(shares)?, format!("% of {}'s", reference.name)))
     }
 }
@@ -692,19 +679,12 @@ impl<'r> Governor<'r> {
         !signs.unique().map(|(at, _)| at).all_unique()
     }
 
-    /// The energies of two governors at the same points, with the points, where the same is taken
-    /// for what the trace does not say.
+    /// The energies of two governors at the same points, with the points: what the trace does not
+    /// say may differ from sleep to sleep.
     fn pairs(&self, other: &Self) -> impl Iterator<Item = (&'r str, f64, f64)> {
-        let same = |(mode, point, _): &(&str, &str, f64), (of, at, _): &(&str, &str, f64)| {
-            point == at && (of_trace(mode) == of_trace(of) || mode.is_empty() || of.is_empty())
-        };
-        self.energies.iter().flat_map(move |own| {
-            other
-                .energies
-                .iter()
-                .filter(move |theirs| same(own, theirs))
-                .map(move |theirs| (own.1, own.2, theirs.2))
-        })
+        let all = self.energies.iter().cartesian_product(&other.energies);
+        let same = all.filter(|(own, theirs)| own.0 == theirs.0);
+        same.map(|(own, theirs)| (own.0, own.1, theirs.1))
     }
 
     /// True if it is a governor that a kernel has, and no yardstick.
@@ -741,11 +721,6 @@ impl<'r> Governor<'r> {
             })
             .collect()
     }
-}
-
-/// The part of a mode that is of the trace, and holds for all governors at once.
-fn of_trace(mode: &str) -> &str {
-    mode.split(';').next().unwrap_or(mode)
 }
 
 /// The share of the intervals by which a replay's counts may differ from the kernel's: with all

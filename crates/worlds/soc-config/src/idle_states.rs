@@ -145,6 +145,14 @@ pub struct IdleStateCost {
     pub coupled: bool,
 }
 
+impl IdleStateCost {
+    /// The time by which the work after a stay is delayed, in nanoseconds: the state is left, after
+    /// an entry that has begun is finished.
+    pub const fn delay_ns(&self, stay_ns: u64) -> u64 {
+        self.exit_ns + self.entry_ns.saturating_sub(stay_ns)
+    }
+}
+
 /// The range in which a figure lies, by the sources that there are.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Range {

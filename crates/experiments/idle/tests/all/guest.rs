@@ -157,7 +157,7 @@ fn bounds_hold_without_timers(
             (truth.cpu, truth.enter_ns, truth.exit_ns),
             "{what}"
         );
-        let (SleepLength::Bounded { at_least_ns }, SleepLength::Known { timer_ns, .. }) =
+        let (SleepLength::Bounded { at_least_ns, .. }, SleepLength::Known { timer_ns, .. }) =
             (bound.length, truth.length)
         else {
             continue;

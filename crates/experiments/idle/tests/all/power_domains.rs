@@ -63,7 +63,7 @@ fn followed(platform: &Platform, kind: DomainKind, rounds: &[[u64; 4]]) -> Gover
         4 * MS,
         &mut Ideal,
     );
-    follow(platform, &traced, kind, &mut replayed);
+    follow(platform, &traced, kind, None, &mut replayed);
     replayed
 }
 
@@ -154,7 +154,7 @@ fn recorded_choices_take_the_cluster_down_as_often_as_linux_did() {
             4 * MS,
             &mut Ideal,
         );
-        follow(&platform, &traced, kind, &mut replayed);
+        follow(&platform, &traced, kind, None, &mut replayed);
         entered(&replayed)
     };
     assert_eq!(clusters(DomainKind::CURRENT), [vec![20, 0], vec![0]]);
@@ -179,7 +179,13 @@ fn a_domain_without_cpus_that_sleep_is_left_out() {
         4 * MS,
         &mut Ideal,
     );
-    follow(&platform(), &traced, DomainKind::CURRENT, &mut replayed);
+    follow(
+        &platform(),
+        &traced,
+        DomainKind::CURRENT,
+        None,
+        &mut replayed,
+    );
     assert_eq!(entered(&replayed)[..2], [vec![0, 0, 1], vec![0, 0, 0]]);
 }
 
@@ -207,7 +213,13 @@ fn an_interrupt_that_is_on_its_way_keeps_a_cluster_on() {
             4 * MS,
             &mut Ideal,
         );
-        follow(&platform(), &traced, DomainKind::CURRENT, &mut replayed);
+        follow(
+            &platform(),
+            &traced,
+            DomainKind::CURRENT,
+            None,
+            &mut replayed,
+        );
         entered(&replayed)[0].iter().sum::<u64>()
     };
     assert_eq!((ended_after(20), ended_after(21)), (0, 1));
@@ -321,7 +333,13 @@ fn a_replay_and_a_run_take_the_same_clusters_down() {
                 sleeps.push(Sleep {
                     state,
                     tick_stopped,
-                    ..sleep(cpu as u16, from, at, SleepLength::Equal, Waker::Timer)
+                    ..sleep(
+                        cpu as u16,
+                        from,
+                        at,
+                        crate::replay::equal(at - from),
+                        Waker::Timer,
+                    )
                 });
             }
             _ => {}
@@ -353,7 +371,7 @@ fn a_replay_and_a_run_take_the_same_clusters_down() {
         4 * MS,
         &mut Ideal,
     );
-    follow(&platform, &traced, DomainKind::CURRENT, &mut replayed);
+    follow(&platform, &traced, DomainKind::CURRENT, None, &mut replayed);
     let again: Vec<u64> = entered(&replayed).into_iter().map(|of| of[0]).collect();
     // Of the first the firmware says no, since another CPU is still on its way down.
     assert_eq!(

@@ -42,7 +42,7 @@ pub(crate) fn sleep(
         tick_stopped: None,
         sleeps_without_tick: None,
         utilised: None,
-        got_tick,
+        got_tick: Some(got_tick),
         timer_armed_ns: None,
     }
 }
@@ -51,6 +51,14 @@ pub(crate) fn known(timer_ns: u64) -> SleepLength {
     SleepLength::Known {
         timer_ns,
         tick_ns: Some(TICK_NS.min(timer_ns)),
+    }
+}
+
+/// The length of a sleep that a timer ended which nobody saw armed.
+pub(crate) fn equal(interval_ns: u64) -> SleepLength {
+    SleepLength::Bounded {
+        at_least_ns: interval_ns.saturating_sub(10_000),
+        at_most_ns: interval_ns,
     }
 }
 
@@ -85,10 +93,14 @@ fn traces() -> impl Strategy<Value = TracedIntervals> {
     let length = prop_oneof![
         (1_u64..20_000_000).prop_map(known),
         Just(known(NEVER_NS)),
-        Just(SleepLength::Equal),
-        Just(SleepLength::Bounded { at_least_ns: 0 }),
+        Just(equal(1_000_000)),
+        Just(SleepLength::Bounded {
+            at_least_ns: 0,
+            at_most_ns: u64::MAX
+        }),
         Just(SleepLength::Unknown {
-            reason: Reason::NoWaker
+            reason: Reason::NoWaker,
+            at_least_ns: 0
         }),
     ];
     let waker = prop_oneof![
@@ -473,7 +485,7 @@ fn agreement_leaves_out_the_first_intervals_and_those_that_are_not_known() {
             if number < 100 {
                 known(10_000_000)
             } else {
-                SleepLength::Equal
+                equal(10_000_000)
             },
         )
     }));

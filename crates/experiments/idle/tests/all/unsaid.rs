@@ -2,12 +2,12 @@
 
 use document::Document;
 use idle::Kind;
-use idle_experiments::energy::Segments;
+use idle_experiments::energy::{Segments, energy};
 use idle_experiments::envelope::Envelope;
 use idle_experiments::platform::Platform;
 use idle_experiments::replay::{Chooser, Ideal, Unsaid, replay};
 use idle_experiments::trace::TracedIntervals;
-use sleeps::Sleep;
+use sleeps::{Sleep, SleepLength};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
@@ -53,16 +53,20 @@ fn entries(
     own: bool,
 ) -> Vec<(u64, u64)> {
     let chooser = Chooser::Governor(kind);
-    let modes = Unsaid::of(kind, traced, own).into_iter();
-    let replays: Vec<_> = modes
-        .map(|unsaid| replay(platform, traced, chooser, unsaid, TICK_NS, &mut Ideal))
-        .collect();
-    let replays: Vec<&_> = replays.iter().collect();
-    let [least, most] =
-        match Envelope::new(platform, traced, &Segments::new(platform, traced), &replays) {
-            Some(envelope) => envelope.states,
-            None => [replays[0].states.clone(), replays[0].states.clone()],
-        };
+    let one = || {
+        replay(
+            platform,
+            traced,
+            chooser,
+            Unsaid::TIMER,
+            TICK_NS,
+            &mut Ideal,
+        )
+        .states
+    };
+    let segments = Segments::new(platform, traced);
+    let [least, most] = Envelope::new(platform, traced, &segments, kind, own, TICK_NS)
+        .map_or_else(|| [one(), one()], |envelope| envelope.states);
     least
         .iter()
         .zip(&most)
@@ -173,7 +177,9 @@ fn a_tick_of_which_a_trace_says_nothing_may_have_run_or_stood_still() {
     };
     assert!(low <= 1 && high >= 1_999, "C2 in {low} to {high} of 2000");
     // With the tick known to stand still, and the next timer far, there is nothing to guess.
-    let said = "          <idle>-0       [003] d..1. 99.999990: tick_stop: success=1 dependency=NONE\n          <idle>-0       [003] d..1. \
+    let said = "          <idle>-0       [003] d..1. 99.999970: hrtimer_start: hrtimer=00000000bb function=hrtimer_wakeup expires=99999980000 \
+                softexpires=99999980000 mode=ABS\n          <idle>-0       [003] d..1. 99.999980: hrtimer_expire_entry: hrtimer=00000000bb \
+                function=hrtimer_wakeup now=99999980000\n          <idle>-0       [003] d..1. 99.999990: tick_stop: success=1 dependency=NONE\n          <idle>-0       [003] d..1. \
                 99.999995: hrtimer_start: hrtimer=00000000aa function=tick_nohz_handler expires=160000000000 softexpires=160000000000 mode=ABS\n";
     let known = opened("tick-stopped.trace", &short_stays(said));
     let [_, _, (low, _)] = entries(&platform, &known, menu, false)[..] else {
@@ -270,4 +276,146 @@ fn utilisation_comes_from_the_trace() {
             of(release, &busy)
         );
     }
+}
+
+/// A number from 0 on, and below another.
+fn draw(seed: &mut u64, below: u64) -> u64 {
+    *seed = seed
+        .wrapping_mul(6_364_136_223_846_793_005)
+        .wrapping_add(1_442_695_040_888_963_407);
+    (*seed >> 33) % below.max(1)
+}
+
+/// A trace that says all, and what a trace that says less admits.
+fn completed(traced: &TracedIntervals, seed: &mut u64) -> TracedIntervals {
+    // Some are all alike, and some are as they come.
+    let [timers, ticks, got] = [3; 3].map(|styles| draw(seed, styles));
+    let either = |seed: &mut u64, style: u64| match style {
+        0 => false,
+        1 => true,
+        _ => draw(seed, 2) == 0,
+    };
+    let mut one = |sleep: &Sleep| {
+        let [least_ns, most_ns] = sleep.length.ends_ns();
+        let finite_ns = most_ns.min(1_000_000_000).max(least_ns);
+        let timer_ns = match draw(seed, 8) {
+            _ if timers == 0 => least_ns,
+            _ if timers == 1 => most_ns,
+            0 => most_ns,
+            1 => sleep.interval_ns().clamp(least_ns, most_ns),
+            _ => least_ns + (finite_ns - least_ns) / 10_u64.pow(draw(seed, 6) as u32),
+        };
+        let tick_stopped = sleep.tick_stopped.unwrap_or_else(|| either(seed, ticks));
+        let tick_ns = match sleep.length {
+            SleepLength::Known {
+                tick_ns: Some(tick_ns),
+                ..
+            } => Some(tick_ns),
+            _ => (!tick_stopped).then(|| draw(seed, TICK_NS)),
+        };
+        Sleep {
+            length: SleepLength::Known { timer_ns, tick_ns },
+            tick_stopped: Some(tick_stopped),
+            got_tick: Some(sleep.got_tick.unwrap_or_else(|| either(seed, got))),
+            utilised: Some(sleep.utilised.unwrap_or_else(|| either(seed, got))),
+            ..*sleep
+        }
+    };
+    let mut all = TracedIntervals::from_sleeps(traced.all().map(&mut one));
+    all.has_no_waiters = true;
+    all
+}
+
+/// What may have been lies within the ends, and they are not far beyond it.
+#[test]
+fn ends_hold_what_may_have_been_and_little_more() {
+    let text =
+        std::fs::read_to_string(root().join("crates/record/import/data/guest.trace")).unwrap();
+    let file = root().join("data/platforms/idle/juno-r2.toml");
+    let platform = Platform::read(&Document::open(&file).unwrap()).unwrap();
+    let groups: [&[&str]; 6] = [
+        &[],
+        &["tick_stop"],
+        &["hrtimer_", "timer_"],
+        &["timer_start", "timer_cancel", "timer_expire_entry"],
+        &["irq_", "ipi_", "sched_"],
+        &["hrtimer_", "timer_", "irq_", "ipi_", "sched_"],
+    ];
+    let (mut seed, mut widths) = (1, String::new());
+    for gone in groups {
+        let is_kept = |line: &&str| {
+            !gone
+                .iter()
+                .any(|group| line.contains(&format!(": {group}")))
+        };
+        let rest: String = text
+            .lines()
+            .filter(is_kept)
+            .map(|line| format!("{line}\n"))
+            .collect();
+        let traced = opened("completed.trace", &rest);
+        let segments = Segments::new(&platform, &traced);
+        for name in [
+            "menu@6.1",
+            "menu@6.12.117",
+            "menu@7.1",
+            "teo@6.1",
+            "teo@6.6",
+            "teo@6.12",
+            "teo@7.1",
+        ] {
+            let kind = Kind::find(name).unwrap();
+            let start = std::time::Instant::now();
+            let Some(ends) = Envelope::new(&platform, &traced, &segments, kind, false, TICK_NS)
+            else {
+                continue;
+            };
+            let took = start.elapsed();
+            let mut hull = [[f64::INFINITY, f64::NEG_INFINITY]; 3];
+            for _ in 0..300 {
+                let completed = completed(&traced, &mut seed);
+                let chooser = Chooser::Governor(kind);
+                let found = replay(
+                    &platform,
+                    &completed,
+                    chooser,
+                    Unsaid::TIMER,
+                    TICK_NS,
+                    &mut Ideal,
+                );
+                let cost = energy(&platform, &segments, &found)[10] as f64;
+                let sum =
+                    |of: fn(&idle::Usage) -> u64| found.states.iter().map(of).sum::<u64>() as f64;
+                let figures = [cost, sum(|usage| usage.above), sum(|usage| usage.below)];
+                for (hull, figure) in hull.iter_mut().zip(figures) {
+                    *hull = [hull[0].min(figure), hull[1].max(figure)];
+                }
+            }
+            let [least, most] = [0, 1].map(|end| {
+                let all = &ends.all[end];
+                [
+                    ends.energies[end][10] as f64,
+                    all.above as f64,
+                    all.below as f64,
+                ]
+            });
+            for (at, [low, high]) in hull.into_iter().enumerate() {
+                assert!(
+                    least[at] <= low && high <= most[at],
+                    "{name} without {gone:?}: {low} to {high} within {} to {}",
+                    least[at],
+                    most[at]
+                );
+            }
+            let width = |at: usize| (most[at] - least[at], hull[at][1] - hull[at][0]);
+            let _ = writeln!(
+                widths,
+                "{name} without {gone:?}: energy {:?}, above {:?}, below {:?}, {took:?}",
+                width(0).0 / width(0).1,
+                width(1),
+                width(2)
+            );
+        }
+    }
+    println!("{widths}");
 }

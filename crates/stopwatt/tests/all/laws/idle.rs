@@ -313,7 +313,7 @@ fn ends(figure: &Value) -> Option<[f64; 2]> {
 fn a_trace_that_says_less_has_wider_bounds() {
     let folder = tempfile::tempdir().unwrap();
     let inputs = (stays(), prop::sample::subsequence(GROUPS.to_vec(), 1..4));
-    holds(12, "run idle-replay", 24, inputs, |(stays, gone)| {
+    holds(12, "run idle-replay", 8, inputs, |(stays, gone)| {
         let of = |gone: &[&str]| {
             replayed(
                 folder.path(),

@@ -3,6 +3,7 @@
 
 mod cpuidle;
 mod idle;
+mod idle_bounds;
 mod measured;
 mod placement;
 mod psci;
