@@ -61,13 +61,24 @@ impl BoardSessions {
         &self.platform
     }
 
-    /// Reads lines of session, case, mode, cluster, core, metric, value and unit.
+    /// Reads lines of release, session, case, mode, cluster, core, metric, value and unit.
     fn read_figures(&mut self, figures: &str) {
-        // By case, mode, metric, cluster and core, the values of each session.
-        let mut values: BTreeMap<[&str; 5], BTreeMap<&str, Vec<f64>>> = BTreeMap::new();
+        // By release, case, mode, metric, cluster and core, the values of each session.
+        let mut values: BTreeMap<[&str; 6], BTreeMap<&str, Vec<f64>>> = BTreeMap::new();
         for line in figures.lines().skip(1) {
             let fields = line.split(',').collect_vec();
-            let [session, case, mode, cluster, core, metric, value, _] = fields[..] else {
+            let [
+                release,
+                session,
+                case,
+                mode,
+                cluster,
+                core,
+                metric,
+                value,
+                _,
+            ] = fields[..]
+            else {
                 continue;
             };
             let Ok(value) = value.parse() else { continue };
@@ -76,6 +87,7 @@ impl BoardSessions {
                 .iter()
                 .any(|table| (&*table.mode, &*table.metric) == (mode, metric));
             let cell = [
+                release,
                 case,
                 mode,
                 metric,
@@ -89,7 +101,7 @@ impl BoardSessions {
                 .or_default()
                 .push(value);
         }
-        for ([_, mode, metric, _, core], mut sessions) in values {
+        for ([_, _, mode, metric, _, core], mut sessions) in values {
             sessions
                 .values_mut()
                 .for_each(|values| values.sort_by(f64::total_cmp));
