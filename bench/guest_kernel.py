@@ -24,8 +24,8 @@ OPTIONS = ROOT / "bench/guest_kernel.config"
 TOOLS = {"make": "make", "bc": "bc", "flex": "flex", "bison": "bison", "gcc": "gcc", "aarch64-linux-gnu-gcc": "gcc-aarch64-linux-gnu"}
 
 
-def image(release, work):
-    """The image and its version, such as 6.12.48; made if it is not there."""
+def image(release, work, drivers=()):
+    """The image and its version, such as 6.12.48, with these files of C as drivers; made if it is not there."""
     ready = sorted(work.glob(f"{release}.*.image"))
     if ready:
         return ready[-1], ready[-1].name.removesuffix(".image")
@@ -45,6 +45,10 @@ def image(release, work):
     unpack = f"dpkg-deb --fsys-tarfile '{deb}' | tar -x --to-stdout --wildcards './usr/src/linux-source-*.tar.xz' | tar -xJ -C '{source}' --strip-components=1"
     governors.run(["bash", "-o", "pipefail", "-c", unpack])
     deb.unlink()
+    for driver in drivers:
+        shutil.copy(driver, source / "drivers/misc")
+        with (source / "drivers/misc/Makefile").open("a") as makefile:
+            makefile.write(f"obj-y += {driver.stem}.o\n")
     print(f"compiling Linux {version}", file=sys.stderr)
     make = ["make", "-C", source, "ARCH=arm64", "CROSS_COMPILE=aarch64-linux-gnu-"]
     governors.run([*make, "tinyconfig"])

@@ -61,11 +61,8 @@ static inline void receive(struct rte_mbuf *m)
 		next_flow = 0;
 }
 
-#ifndef LOOP
 static uint16_t source_process(struct rte_graph *graph, struct rte_node *node, void **objs, uint16_t count)
 {
-	RTE_SET_USED(objs);
-	RTE_SET_USED(count);
 	struct rte_mbuf **frame = &buffers[next_buffer];
 	for (uint32_t n = 0; n < burst; n++) {
 		/* The ring goes on behind this burst. */
@@ -77,9 +74,6 @@ static uint16_t source_process(struct rte_graph *graph, struct rte_node *node, v
 	rte_node_enqueue(graph, node, 0, (void **)frame, burst);
 	return burst;
 }
-#else
-static uint16_t source_process(struct rte_graph *graph, struct rte_node *node, void **objs, uint16_t count);
-#endif
 
 static struct rte_node_register source_node = {
 	.name = "bench_source",
@@ -92,9 +86,6 @@ RTE_NODE_REGISTER(source_node);
 
 static uint16_t sink_process(struct rte_graph *graph, struct rte_node *node, void **objs, uint16_t count)
 {
-	RTE_SET_USED(graph);
-	RTE_SET_USED(node);
-	RTE_SET_USED(objs);
 	sunk += count;
 	return count;
 }
@@ -204,7 +195,6 @@ static struct rte_graph *make_graph(uint32_t routes, uint32_t outputs)
 	return graph;
 }
 
-#ifndef LOOP
 int main(int argc, char **argv)
 {
 	int used = rte_eal_init(argc, argv);
@@ -259,4 +249,3 @@ int main(int argc, char **argv)
 	printf("}}\n");
 	return 0;
 }
-#endif
