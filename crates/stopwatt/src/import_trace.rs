@@ -184,13 +184,12 @@ fn as_text(trace: &Trace, options: &ImportTraceOptions) -> String {
             let _ = writeln!(text, "Not in the trace: {}.", wake_ups.unseen.join("; "));
         }
     }
-    if !trace.others.is_empty() {
-        let kinds = trace
-            .others
-            .iter()
-            .map(|(name, count)| format!("{name} {count}"))
-            .collect_vec();
-        let _ = writeln!(text, "Counted, not kept: {}.", kinds.join(", "));
+    let callbacks = ("RCU's callbacks that were queued", &trace.callbacks);
+    for (what, counts) in [callbacks, ("Counted, not kept", &trace.others)] {
+        if !counts.is_empty() {
+            let counts = counts.iter().map(|(name, count)| format!("{name} {count}"));
+            let _ = writeln!(text, "{what}: {}.", counts.format(", "));
+        }
     }
     let span_s = trace
         .span_ns
@@ -240,7 +239,7 @@ fn as_json(trace: &Trace, options: &ImportTraceOptions) -> serde_json::Value {
         "trace_format": trace.format,
         "clock": trace.clock,
         "events": trace.events,
-        "others": trace.others,
+        "rcu_callbacks": trace.callbacks, "others": trace.others,
         "span_ns": trace.span_ns.map(|(first, last)| [first, last]),
         "idle": idle,
         "clusters": clusters,

@@ -20,6 +20,8 @@ pub struct Trace {
     pub clock: Option<String>,
     /// Events that a recording keeps.
     pub events: u64,
+    /// RCU's callbacks that were queued, by function.
+    pub callbacks: BTreeMap<String, u64>,
     /// All other events, by the kernel's names for them.
     pub others: BTreeMap<String, u64>,
     /// Idle states by CPU and number.
@@ -69,6 +71,8 @@ pub struct Collector<'a> {
     others: HashMap<Vec<u8>, u64>,
     tasks: HashMap<u32, Vec<u8>>,
     interrupts: BTreeMap<u32, Vec<u8>>,
+    /// Functions of RCU's callbacks with their numbers, from 1, and how many were queued.
+    functions: HashMap<Vec<u8>, (u32, u64)>,
     /// Switches away from tasks in a wait that nothing interrupts; `None` before the first switch.
     waits: Option<u64>,
     /// A switch did not tell.
@@ -219,6 +223,24 @@ impl<'a> Collector<'a> {
         }
     }
 
+    /// A callback of RCU is queued, or invoked. Returns the number of its function; 0 if there are
+    /// too many.
+    pub fn callback(&mut self, function: &[u8], is_queued: bool) -> u32 {
+        let next = self.functions.len() as u32 + 1;
+        if !self.functions.contains_key(function) {
+            if next as usize > MOST_KINDS {
+                return 0;
+            }
+            self.functions.insert(function.to_vec(), (next, 0));
+        }
+        self.functions
+            .get_mut(function)
+            .map_or(0, |(number, queued)| {
+                *queued += u64::from(is_queued);
+                *number
+            })
+    }
+
     /// What is said beside the event that comes next: a name, the task that ran and its own.
     pub fn detail(&mut self, name: Option<&[u8]>, task: Option<(u32, &[u8])>) {
         if let Some((pid, comm)) =
@@ -327,6 +349,13 @@ impl<'a> Collector<'a> {
         trace.kernel.tasks.extend(self.tasks.into_iter().map(named));
         let interrupts = self.interrupts.into_iter().map(named);
         trace.kernel.interrupts.extend(interrupts);
+        for (name, (number, queued)) in self.functions {
+            let name = printable_bytes(&name);
+            trace.kernel.functions.insert(number, name.clone());
+            if queued > 0 {
+                trace.callbacks.insert(name, queued);
+            }
+        }
         for (number, cpu) in self.cpus.into_iter().enumerate() {
             let states: BTreeMap<u8, Residency> = (0..)
                 .zip(cpu.states)

@@ -8,6 +8,7 @@ use super::event::{Event, Point};
 pub enum Kind {
     CpuIdle,
     CpuIdleMiss,
+    Callback(Point),
     DomainIdle(Point),
     HrtimerStart,
     HrtimerCancel,
@@ -59,9 +60,9 @@ impl Kind {
             b"rcu_grace_period" => Self::Plain(Point::RcuGracePeriod),
             b"rcu_quiescent_state_report" => Self::Plain(Point::RcuQuiescentState),
             b"rcu_fqs" => Self::Plain(Point::RcuForceQuiescentState),
-            b"rcu_callback" => Self::Plain(Point::RcuCallback),
+            b"rcu_callback" => Self::Callback(Point::RcuCallback),
             b"rcu_kvfree_callback" | b"rcu_kfree_callback" => Self::Plain(Point::RcuKvfreeCallback),
-            b"rcu_invoke_callback" => Self::Plain(Point::RcuInvokeCallback),
+            b"rcu_invoke_callback" => Self::Callback(Point::RcuInvokeCallback),
             b"rcu_batch_start" => Self::Plain(Point::RcuBatchStart),
             b"rcu_batch_end" => Self::Plain(Point::RcuBatchEnd),
             b"rcu_nocb_wake" => Self::Plain(Point::RcuNocbWake),
@@ -150,6 +151,11 @@ pub fn take(
             );
         }
         Kind::CpuIdleMiss => idle_missed(at)?,
+        Kind::Callback(point) => {
+            let function = at.fields.text("func").map(without_place);
+            let number = function.map(|name| collector.callback(name, point == Point::RcuCallback));
+            at.event(point, number.unwrap_or(0).into(), 0)
+        }
         Kind::DomainIdle(point) => domain_idle(point, at)?,
         Kind::HrtimerStart
         | Kind::HrtimerCancel

@@ -635,7 +635,7 @@ impl Fields for Record<'_> {
 
     fn text(&self, key: &str) -> Option<&[u8]> {
         match self.value(key)? {
-            Value::Number(number) if key == "function" => {
+            Value::Number(number) if ["function", "func"].contains(&key) => {
                 self.symbols.get(&number).map(Vec::as_slice)
             }
             Value::Number(_) => None,

@@ -617,3 +617,36 @@ fn damage_never_panics() {
         }
     }
 }
+
+/// Which function RCU is to call is known of each callback; what is not told is 0.
+#[test]
+fn callbacks_of_rcu_are_told_apart_by_their_functions() {
+    let line = |at: u32, what: &str| format!("  w-20 [000] ..... 20.00{at}000: {what}\n");
+    let queued =
+        |function: &str| format!("rcu_callback: rcu_preempt rhp=00000000deadbeef {function}3");
+    let text = [
+        line(1, &queued("func=file_free_rcu+0x0/0x50 ")),
+        line(2, &queued("func=delayed_put_task_struct+0x0/0x90 ")),
+        line(3, &queued("func=file_free_rcu+0x0/0x50 ")),
+        line(
+            4,
+            "rcu_invoke_callback: rcu_preempt rhp=00000000deadbeef func=file_free_rcu+0x0/0x50",
+        ),
+        line(5, &queued("")),
+    ];
+    let (trace, events) = good(text.concat());
+    let functions: Vec<u64> = events
+        .iter()
+        .map(|event| u64::from(event.argument))
+        .collect();
+    assert_eq!(functions, [1, 2, 1, 1, 0]);
+    assert_eq!(trace.kernel.functions[&2], "delayed_put_task_struct");
+    let counts: Vec<_> = trace.callbacks.into_iter().collect();
+    assert_eq!(
+        counts,
+        [
+            ("delayed_put_task_struct".to_owned(), 1),
+            ("file_free_rcu".to_owned(), 2)
+        ]
+    );
+}

@@ -29,6 +29,9 @@ pub struct KernelTrace {
     /// Names of interrupts by number.
     #[serde(default, with = "numbered", skip_serializing_if = "BTreeMap::is_empty")]
     pub interrupts: BTreeMap<u32, String>,
+    /// Names of the functions of RCU's callbacks by number, from 1.
+    #[serde(default, with = "numbered", skip_serializing_if = "BTreeMap::is_empty")]
+    pub functions: BTreeMap<u32, String>,
     /// Who woke the CPUs; `None` in recordings of older Stopwatts and where no CPU slept.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wake_ups: Option<WakeUps>,

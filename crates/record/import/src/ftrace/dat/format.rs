@@ -213,7 +213,10 @@ impl Fields for Record<'_> {
     fn text(&self, key: &str) -> Option<&[u8]> {
         let (field, data) = self.field(key)?;
         if field.form == Form::Number {
-            let is_named = matches!(key, "function" | "callback" | "callsite" | "reason");
+            let is_named = matches!(
+                key,
+                "function" | "func" | "callback" | "callsite" | "reason"
+            );
             let address =
                 number(data, self.big, false).filter(|address| is_named && *address != 0)?;
             return self.addresses.name(address, key == "callsite");
