@@ -297,6 +297,12 @@ impl Experiment for Dataplane {
 
     fn check(&self, request: &Request<'_>) -> Result {
         let settings = &request.settings;
+        if settings.is_given(&RING) && settings.get(RATE).is_none() {
+            return Err(Error::usage(
+                "--ring without --rate: packets come as fast as the graph takes them, so no ring fills",
+                "add --rate, the packets a second that come",
+            ));
+        }
         buffers_hold_frames(settings)?;
         check_received(settings)
     }

@@ -749,10 +749,11 @@ fn captured_packets_go_through_the_graph_and_each_has_its_counter() {
 }
 
 #[test]
-fn packets_of_a_file_are_for_one_worker_and_a_graph_of_ours() {
+fn settings_that_exclude_or_need_each_other_are_refused() {
     for (given, expected) in [
         ("--receive a.pcap --workers 2", "leave --workers out"),
         ("--receive a.pcap --graph g.toml", "for a graph of ours"),
+        ("--ring 128", "add --rate"),
     ] {
         let said = refused(
             &["run", "dataplane"]
