@@ -105,9 +105,12 @@ fn of_energy(
         "takes"
     };
     let (name, than) = (best.name, other.name);
+    let powers = replay
+        .platform
+        .map_or_else(String::new, |of| format!(" with {of}'s powers"));
     match replay.verdict.saving {
         Some(_) => format!(
-            "{name} {takes} {share} energy than {than} on this trace. They take {} and {} {}.",
+            "{name} {takes} {share} energy than {than} on this trace{powers}. They take {} and {} {}.",
             taken(best),
             taken(other),
             unit.replace(
@@ -116,7 +119,7 @@ fn of_energy(
             )
         ),
         None => format!(
-            "Whether {name} takes less energy than {than} on this trace cannot be told: {share}."
+            "Whether {name} takes less energy than {than} on this trace{powers} cannot be told: {share}."
         ),
     }
 }

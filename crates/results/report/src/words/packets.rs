@@ -159,7 +159,7 @@ pub fn frames(batch: &Batch<'_>) -> String {
         .map(|row| row.frame_size);
     match &best {
         Some(best) if best.is_all() => format!(
-            "Frames of all {} sizes take the same time{}: {} per packet with prefetch at stride +4.",
+            "Frames of all {} sizes take the same time{}: {} per packet measured with prefetch at stride +4.",
             best.items.len(),
             within(
                 best.items.iter().map(|row| row.clocks_per_packet[1]),
@@ -171,7 +171,7 @@ pub fn frames(batch: &Batch<'_>) -> String {
             let [none, four] = best.items[0].clocks_per_packet.map(taken);
             let sizes = listed(sizes);
             format!(
-                "Frames of {sizes} packets take the least time: {four} per packet with prefetch at stride +4, {none} without."
+                "Frames of {sizes} packets take the least time: {four} per packet measured with prefetch at stride +4, {none} without."
             )
         }
         _ => {
@@ -183,7 +183,7 @@ pub fn frames(batch: &Batch<'_>) -> String {
                 .into_option()
                 .unwrap_or((f64::INFINITY, 0.0));
             format!(
-                "Which size of frames takes the least time cannot be told: a packet takes {} to {} with prefetch at stride +4.",
+                "Which size of frames takes the least time cannot be told: a packet was measured to take {} to {} with prefetch at stride +4.",
                 taken(least),
                 taken(most)
             )
