@@ -110,8 +110,8 @@ impl Document {
         })
     }
 
-    /// The place of the value of a key in a table, for errors; the text's beginning where there is
-    /// none.
+    /// Where the value of `key` in `table` stands in the text, for errors: 0..0 where there is no
+    /// such value.
     pub fn place(&self, table: &str, key: &str) -> Range<usize> {
         let found = || {
             Some(

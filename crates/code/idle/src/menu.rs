@@ -154,7 +154,7 @@ impl<N: Number> Menu<N> {
         let (timer, factor) = (self.next_timer_ns, self.factors[self.bucket]);
         let [[_, most_ns], [least, most]] = [timer.ends(), factor.ends()];
         if most_ns > FAR_NS && (timer.ends()[0] < most_ns || least < most) {
-            // What wraps around has no order.
+            // A product that wraps around does not rise with its factors, so the ends say nothing.
             return N::from(0).join(MOST_US.into());
         }
         let corrected =
@@ -343,16 +343,16 @@ impl<N: Number> Menu<N> {
         self.intervals[INTERVALS - 1] = interval_us;
     }
 
-    /// Makes it any that there can be.
+    /// Sets everything that it remembers to the whole range that is possible.
     pub fn blur(&mut self) {
         let any = N::from(0).join(MOST_US.into());
         self.is_fresh = false;
         self.intervals = [any; INTERVALS];
-        // What grows by 1024 at most and loses an eighth does not pass this.
+        // Each update takes an eighth off a factor and adds at most 1024, so it stays below this.
         self.factors = [N::from(0).join(N::from((RESOLUTION + 1) * DECAY)); 2 * DECADES];
     }
 
-    /// Makes it any governor between both.
+    /// Widens what it remembers until it holds what the other remembers, too.
     pub fn join(&mut self, other: Self) {
         let pairs = self.factors.iter_mut().zip(other.factors);
         let stays = self.intervals.iter_mut().zip(other.intervals);
@@ -391,7 +391,7 @@ impl Sample {
     }
 }
 
-/// Both true and false.
+/// A comparison whose answer may be yes or no; both ways are searched.
 fn is_either<N: Number>() -> bool {
     N::from(0).join(N::from(1)) > 0
 }

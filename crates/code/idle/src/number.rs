@@ -1,10 +1,10 @@
-//! The numbers that governors compute with: each is known, or, where somebody asks what a governor may
-//! have done, anything between two.
+//! The numbers that governors compute with: exact ones, or, to find all that a governor may have
+//! done, intervals.
 
-/// A number of which a governor may know only where it lies.
+/// A number, or an interval in which a number lies.
 ///
-/// What compares numbers that lie across each other gives either answer: who computes with such
-/// numbers goes both ways.
+/// Where two intervals overlap, comparing them may give either answer. A search that uses intervals
+/// repeats the computation with each answer.
 pub trait Number: Copy + PartialOrd + PartialOrd<u64> + From<u64> {
     /// The least and the greatest that it may be.
     fn ends(self) -> [u64; 2];

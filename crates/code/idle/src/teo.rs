@@ -8,7 +8,7 @@ use crate::{NEVER_NS, SHALLOW_NS};
 
 const PULSE: u64 = 1024;
 const DECAY_SHIFT: u64 = 3;
-/// What takes one away from a number of 32 bits.
+/// Adding this to a number of 32 bits subtracts one.
 const MINUS_ONE: u64 = u32::MAX as u64;
 const RECENT: usize = 9;
 /// With a smaller latency limit, 6.18 does not ask for the timer before it chooses a shallow state.
@@ -89,17 +89,17 @@ impl<N: Number> Teo<N> {
         }
     }
 
-    /// Makes it any that there can be.
+    /// Sets everything that it remembers to the whole range that is possible.
     pub fn blur(&mut self) {
         let any = N::from(0).join(MINUS_ONE.into());
-        // What grows by a pulse at most and loses an eighth does not pass this.
+        // Each update takes an eighth off a sum and adds at most a pulse, so it stays below this.
         let sum = N::from(0).join(N::from((PULSE + 1) << (DECAY_SHIFT + 1)));
         self.numbers().for_each(|number| *number = sum);
         self.bins.iter_mut().for_each(|bin| bin.recent = any);
         self.recent = [N::from(0).join(N::from(MAX_STATES as u64)); RECENT];
     }
 
-    /// Makes it any governor between both.
+    /// Widens what it remembers until it holds what the other remembers, too.
     pub fn join(&mut self, mut other: Self) {
         let pairs = self.numbers().zip(other.numbers());
         pairs.for_each(|(own, of)| *own = own.join(*of));

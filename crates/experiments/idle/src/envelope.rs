@@ -1,10 +1,11 @@
-//! Both ends of what a governor may have done, where the trace does not say enough.
+//! Bounds of what a governor may have done, where the trace does not say enough.
 //!
-//! What is not said may differ from interval to interval. So each interval is lived through with all
-//! that may have been: the time to the next timer in parts within which no governor tells one from
-//! another, the tick running or not, and whatever else a governor asks for. What a governor
-//! remembers afterwards is carried on as a set, in which those that are many become one that lies
-//! between all of them. So nothing is left out, and a little that cannot be is let in.
+//! What is unknown may differ from interval to interval. So the search replays each interval with
+//! every value that the trace admits: the time to the next timer, cut into ranges within which a
+//! governor chooses alike, the tick running or not, and whatever else a governor asks for. It keeps
+//! all states that the governor may be in afterwards. Where these are too many, it replaces them by
+//! one whose numbers are intervals that hold them all. So the bounds leave nothing out, and may be
+//! wider than need be.
 
 use crate::energy::{Energies, Segment, Segments};
 use crate::platform::{POINTS, Platform, StayCost};
@@ -54,7 +55,7 @@ impl Last {
     }
 }
 
-/// What there is to search.
+/// The replay whose bounds are searched for.
 #[derive(Clone, Copy)]
 struct Search<'s> {
     platform: &'s Platform,
@@ -76,13 +77,14 @@ struct Past {
     stops: [bool; 2],
 }
 
-/// More governors that may be are not carried on apart: of many that follow on many, one is.
+/// The most states of a governor that are kept apart; where there are more, they are merged.
 const MOST: usize = 96;
 
-/// More ways are not gone on one CPU: what is not known from there on may have been anything.
+/// The most branches that are searched for one CPU. After that, any choice counts as possible in an
+/// interval of which something is unknown.
 const WAYS: u64 = 200_000;
 
-/// Timers that are further away than this count as none, in nanoseconds: 13 days.
+/// A timer that is further away than this counts as no timer, in nanoseconds: 13 days.
 const FURTHEST_NS: u64 = 1 << 50;
 
 /// Picks one end.
@@ -100,7 +102,7 @@ impl Envelope {
         own: bool,
         tick_ns: u64,
     ) -> Option<Self> {
-        // What asks again after a time of its own making has more ways than can be gone.
+        // menu of 3.10 sets a timer to be asked again, which multiplies the branches.
         if kind == Kind::Menu310 {
             return None;
         }
@@ -437,7 +439,7 @@ fn is_known(sleep: &Sleep) -> bool {
     }
 }
 
-/// What is known, or both.
+/// The values that an answer may have: the known one, or both.
 fn may_be(known: Option<bool>) -> impl Iterator<Item = bool> + Clone {
     let is_so = move |one: &bool| known.is_none_or(|known| known == *one);
     [false, true].into_iter().filter(is_so)
@@ -466,9 +468,9 @@ fn timers(sleep: &Sleep, edges: &[u64]) -> Vec<Span> {
 struct Ways {
     /// Stays, and the governor afterwards.
     found: Vec<(Vec<Stay>, Governor<Span>)>,
-    /// So many are told apart by the governor.
+    /// The most that are kept apart by their governors.
     most: usize,
-    /// More ways are not gone.
+    /// Branches that may still be searched.
     left: u64,
     /// Whether the last choice of some left the tick running, and of some stopped it.
     stops: [bool; 2],

@@ -1,10 +1,10 @@
-//! Numbers of which only the ends are known, and all ways that a computation with them can go.
+//! Intervals in place of numbers, and every branch that a computation with them can take.
 
 use idle::Number;
 use std::cell::RefCell;
 use std::cmp::Ordering;
 
-/// Anything from one number to another.
+/// An interval: any number from one to another.
 #[derive(Clone, Copy, Debug)]
 pub struct Span {
     low: u64,

@@ -1,4 +1,4 @@
-//! The events that a trace has, and those that it would have if nobody had left them out.
+//! What a trace tells, by the kinds of events that were recorded in it.
 
 use crate::clock::Offset;
 use crate::point::Point;
