@@ -101,7 +101,7 @@ pub fn rows_of_chunk(
         known: HashMap::new(),
     };
     while reader.next_measures(&mut part).map_err(damaged)? {
-        for (measure, number) in part.measures().iter().zip(reader.points_of_measures()) {
+        for (measure, number) in part.measures().iter().zip(reader.points()) {
             let (to, series) = points.place(&part, *number, measure.series);
             let moved = measure.moved(series, |name| to.name(part.text(name)));
             to.push_measure(moved);
@@ -109,7 +109,7 @@ pub fn rows_of_chunk(
         part.clear();
     }
     while reader.next_events(&mut part).map_err(damaged)? {
-        for (event, number) in part.events().iter().zip(reader.points_of_events()) {
+        for (event, number) in part.events().iter().zip(reader.points()) {
             let (to, series) = points.place(&part, *number, event.series);
             let argument = part.point_argument(event.point);
             let argument = argument.map(|argument| part.text(argument));
@@ -123,7 +123,7 @@ pub fn rows_of_chunk(
         part.clear();
     }
     while reader.next_causes(&mut part).map_err(damaged)? {
-        for (cause, number) in part.causes().iter().zip(reader.points_of_causes()) {
+        for (cause, number) in part.causes().iter().zip(reader.points()) {
             let (to, series) = points.place(&part, *number, cause.series);
             let moved = cause.moved(series, |name| to.name(part.text(name)));
             to.push_cause(moved);

@@ -108,7 +108,7 @@ pub fn summary(folder: &Path) -> Result<Summary, Error> {
         let mut rows = Recording::new(header);
         let mut known = HashMap::new();
         while reader.next_measures(&mut rows).map_err(damaged)? {
-            for (measure, number) in rows.measures().iter().zip(reader.points_of_measures()) {
+            for (measure, number) in rows.measures().iter().zip(reader.points()) {
                 found.take(&rows, measure, *number, &mut known);
             }
             rows.clear();

@@ -52,7 +52,6 @@ mod parquet;
 mod part;
 mod reader;
 mod rows;
-pub mod spans;
 pub mod stats;
 pub mod table;
 pub mod units;

@@ -6,10 +6,10 @@
 
 use crate::header::{Picture, PictureKind};
 use crate::units;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// Which way of a metric is the better one.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Better {
     /// Less is better: times, clocks.
@@ -87,11 +87,6 @@ impl Metric {
             derived: true,
             ..self
         }
-    }
-
-    /// True if a case may have it.
-    pub fn is_of_case(&self, case: &str) -> bool {
-        self.cases.is_empty() || self.cases.contains(&case)
     }
 
     /// Begin and end of its interval, given when a CPU passed each point; `None` if it is no
@@ -395,7 +390,7 @@ pub fn intervals() -> impl Iterator<Item = Metric> {
 
 /// The metrics that are intervals of a case, in the order of the table.
 pub fn intervals_of(case: &str) -> impl Iterator<Item = Metric> {
-    intervals().filter(move |metric| metric.is_of_case(case))
+    intervals().filter(move |metric| metric.cases.is_empty() || metric.cases.contains(&case))
 }
 
 /// The heading of a metric within a line of words: its title from the table, or else its name with

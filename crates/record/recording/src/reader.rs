@@ -50,6 +50,7 @@ pub struct Reader {
     measures: Option<TableReader<Measure>>,
     /// A recording that was never attributed has none.
     causes: Option<TableReader<CauseRow>>,
+    points: Vec<u64>,
 }
 
 impl Reader {
@@ -77,6 +78,7 @@ impl Reader {
             events: Some(facts.open()?),
             measures: Some(facts.open()?),
             causes: has_causes.then(|| facts.open()).transpose()?,
+            points: Vec::new(),
         })
     }
 
@@ -102,23 +104,13 @@ impl Reader {
             events: of.open_if_said()?,
             measures: of.open_if_said()?,
             causes: of.open_if_said()?,
+            points: Vec::new(),
         })
     }
 
-    /// The runs that the rows are of which the last [`Reader::next_events`] added, for a part of a
-    /// sweep.
-    pub fn points_of_events(&self) -> &[u64] {
-        self.events.as_ref().map_or(&[], TableReader::numbers)
-    }
-
-    /// The same for [`Reader::next_measures`].
-    pub fn points_of_measures(&self) -> &[u64] {
-        self.measures.as_ref().map_or(&[], TableReader::numbers)
-    }
-
-    /// The same for [`Reader::next_causes`].
-    pub fn points_of_causes(&self) -> &[u64] {
-        self.causes.as_ref().map_or(&[], TableReader::numbers)
+    /// The runs that the rows are of which were added last, for a part of a sweep.
+    pub fn points(&self) -> &[u64] {
+        &self.points
     }
 
     /// The header.
@@ -132,7 +124,7 @@ impl Reader {
     /// A damaged file.
     pub fn next_events(&mut self, to: &mut Recording) -> Result<bool> {
         let mut of_point = Neighbour::default();
-        next(&mut self.events, to, |reader, to, at| {
+        next(&mut self.events, &mut self.points, to, |reader, to, at| {
             let [cpus, times, ticks, points, arguments, kinds] = at.columns else {
                 unreachable!("a value for each column of `EVENTS`")
             };
@@ -159,7 +151,7 @@ impl Reader {
     /// # Errors
     /// A damaged file.
     pub fn next_measures(&mut self, to: &mut Recording) -> Result<bool> {
-        next(&mut self.measures, to, |reader, _, at| {
+        next(&mut self.measures, &mut self.points, to, |reader, _, at| {
             let [
                 cpus,
                 clusters,
@@ -197,7 +189,7 @@ impl Reader {
     /// # Errors
     /// A damaged file.
     pub fn next_causes(&mut self, to: &mut Recording) -> Result<bool> {
-        next(&mut self.causes, to, |_, _, at| {
+        next(&mut self.causes, &mut self.points, to, |_, _, at| {
             let [cpus, metrics, causes, on, holders, ticks] = at.columns else {
                 unreachable!("a value for each column of `CAUSES`")
             };
@@ -225,10 +217,11 @@ struct RowAt<'v> {
     of: usize,
 }
 
-/// Adds the rows of a file's next group to a recording, each made of its columns; false at their
-/// end.
+/// Adds the rows of a file's next group to a recording, each made of its columns, and takes the runs
+/// that they are of; false at their end.
 fn next<R: Row>(
     file: &mut Option<TableReader<R>>,
+    points: &mut Vec<u64>,
     to: &mut Recording,
     mut made: impl FnMut(&TableReader<R>, &mut Recording, RowAt<'_>) -> Result<R>,
 ) -> Result<bool> {
@@ -238,6 +231,7 @@ fn next<R: Row>(
     let Some((columns, rows)) = reader.next_group(to)? else {
         return Ok(false);
     };
+    *points = reader.take_numbers();
     let [variants, cases, modes, iterations, columns @ ..] = &columns[..] else {
         unreachable!("a value for each column of the keys")
     };

@@ -1,5 +1,6 @@
 //! A recording in memory.
 
+use crate::columns::{Get, Row};
 use crate::header::Header;
 use crate::metrics::Metric;
 use crate::names::{Name, Names};
@@ -283,27 +284,17 @@ impl Recording {
         Some(point)
     }
 
-    /// The number of a point's name, with what the argument of its events is: `lock`, `level`,
-    /// `smc-function`.
-    ///
-    /// # Panics
-    /// With more than 65 536 points.
-    pub fn point_with_argument(&mut self, text: &str, argument: &str) -> PointName {
-        let (point, argument) = (self.point(text), self.name(argument));
-        self.points[point.0 as usize].argument = Some(argument);
-        point
-    }
-
     /// The number of a point's name, with what the argument of its events is where it means
-    /// something.
+    /// something: `lock`, `level`, `smc-function`.
     ///
     /// # Panics
     /// With more than 65 536 points.
     pub fn point_with(&mut self, text: &str, argument: Option<&str>) -> PointName {
-        match argument {
-            Some(argument) => self.point_with_argument(text, argument),
-            None => self.point(text),
+        let point = self.point(text);
+        if let Some(argument) = argument {
+            self.points[point.0 as usize].argument = Some(self.names.intern(argument));
         }
+        point
     }
 
     /// The meaning of the argument of a point's events; `None` where it means nothing, or nobody
@@ -579,37 +570,28 @@ impl Recording {
 /// are numbered.
 impl PartialEq for Recording {
     fn eq(&self, other: &Self) -> bool {
-        let name =
-            |a: Option<Name>, b: Option<Name>| a.map(|n| self.text(n)) == b.map(|n| other.text(n));
         self.header == other.header
-            && self.events.len() == other.events.len()
-            && self.measures.len() == other.measures.len()
-            && self.causes.len() == other.causes.len()
-            && self.events.iter().zip(&other.events).all(|(a, b)| {
-                self.series_texts(a.series) == other.series_texts(b.series)
-                    && self.point_text(a.point) == other.point_text(b.point)
-                    && name(self.point_argument(a.point), other.point_argument(b.point))
-                    && (a.time, a.ticks, a.iteration, a.argument, a.cpu)
-                        == (b.time, b.ticks, b.iteration, b.argument, b.cpu)
-            })
-            && self.measures.iter().zip(&other.measures).all(|(a, b)| {
-                self.series_texts(a.series) == other.series_texts(b.series)
-                    && name(a.subject, b.subject)
-                    && name(a.role, b.role)
-                    && name(Some(a.metric), Some(b.metric))
-                    && name(Some(a.unit), Some(b.unit))
-                    && (a.iteration, a.cpu, a.cluster, a.core)
-                        == (b.iteration, b.cpu, b.cluster, b.core)
-                    && a.value.to_bits() == b.value.to_bits()
-            })
-            && self.causes.iter().zip(&other.causes).all(|(a, b)| {
-                self.series_texts(a.series) == other.series_texts(b.series)
-                    && name(Some(a.metric), Some(b.metric))
-                    && name(Some(a.cause), Some(b.cause))
-                    && (a.iteration, a.cpu, a.on, a.holder, a.ticks)
-                        == (b.iteration, b.cpu, b.on, b.holder, b.ticks)
-            })
+            && has_same::<Event>(self, other)
+            && has_same::<Measure>(self, other)
+            && has_same::<CauseRow>(self, other)
     }
+}
+
+/// True if two recordings have the same rows of a kind: the same value in each column.
+fn has_same<R: Row>(one: &Recording, other: &Recording) -> bool {
+    let mut pairs = R::of(one).iter().zip(R::of(other));
+    let is_same = |(a, b)| {
+        R::COLUMNS.iter().all(|column| match column.get {
+            Get::Text(get) => {
+                get(one, a).map(|name| one.text(name)) == get(other, b).map(|name| other.text(name))
+            }
+            Get::U16(get) => get(a) == get(b),
+            Get::U32(get) => get(a) == get(b),
+            Get::U64(get) => get(a) == get(b),
+            Get::F64(get) => get(a).to_bits() == get(b).to_bits(),
+        })
+    };
+    R::of(one).len() == R::of(other).len() && pairs.all(is_same)
 }
 
 #[cfg(test)]

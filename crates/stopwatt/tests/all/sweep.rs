@@ -1,8 +1,10 @@
 //! `stopwatt sweep`, as a user meets it.
 
 use crate::common::{root, stopwatt};
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::record::RowAccessor;
 use std::collections::BTreeMap;
-use std::fs;
+use std::fs::{self, File};
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -77,11 +79,9 @@ fn points(of: &Path) -> Vec<u64> {
         .keys()
         .filter(|name| name.ends_with("points.parquet"))
     {
-        let columns = recording::table::read(&of.join(name)).unwrap();
-        let recording::table::Values::U64(numbers) = &columns[0].values else {
-            panic!("{columns:?}")
-        };
-        all.extend(numbers.iter().flatten());
+        let file = SerializedFileReader::new(File::open(of.join(name)).unwrap()).unwrap();
+        let rows = file.get_row_iter(None).unwrap();
+        all.extend(rows.map(|row| row.unwrap().get_ulong(0).unwrap()));
     }
     all
 }

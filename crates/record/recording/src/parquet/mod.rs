@@ -8,7 +8,7 @@ mod pages;
 mod read;
 mod write;
 
-pub use read::{TableReader, Values, read_values, sure};
+pub use read::{TableReader, Values, sure};
 pub use write::{
     DOUBLE, SIGNED, TEXT, TableWriter, UNSIGNED, common_properties, field, group, split,
 };

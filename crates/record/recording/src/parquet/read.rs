@@ -85,11 +85,11 @@ pub fn sure<T>(value: Option<T>) -> T {
 
 impl<R: Row> TableReader<R> {
     /// The runs of the rows of the last group, for a file that was opened for them.
-    pub fn numbers(&self) -> &[u64] {
-        &self.numbers
+    pub fn take_numbers(&mut self) -> Vec<u64> {
+        std::mem::take(&mut self.numbers)
     }
 
-    /// Opens a file and looks at its columns. If its rows are of many runs, [`TableReader::numbers`]
+    /// Opens a file and looks at its columns. If its rows are of many runs, [`TableReader::take_numbers`]
     /// says of which.
     pub fn open(path: &Path, numbered: bool) -> Result<Self> {
         let file = disk::open(path).map_err(Error::io(path, "read"))?;
@@ -371,7 +371,7 @@ fn null() -> ParquetError {
 const AT_A_TIME: usize = 4096;
 
 /// Hands on the values of a column in a row group, `None` for a null.
-pub fn read_values<T: DataType>(
+fn read_values<T: DataType>(
     reader: ColumnReader,
     rows: usize,
     max_level: i16,
