@@ -208,47 +208,33 @@ fn orders_that_vary(
     series.into_iter().filter(varies).collect()
 }
 
-/// A CPU's powerdown, for ranking.
-struct Powerdown {
-    cpu: u16,
-    cluster: u16,
-    value: f64,
-    last_man: bool,
-}
-
 /// Fills in the places by powerdown and who was the last man.
 fn rank(cells: &mut [CellResult]) {
     let series = |cell: &CellResult| (cell.variant.clone(), cell.case.clone(), cell.mode.clone());
-    let mut powerdowns: BTreeMap<_, Vec<Powerdown>> = BTreeMap::new();
+    // Each with its CPU, its cluster and whether the CPU was the last man.
+    let mut powerdowns: BTreeMap<_, Vec<(f64, u16, u16, bool)>> = BTreeMap::new();
     for cell in cells
         .iter()
         .filter(|cell| cell.metric == metrics::POWERDOWN.name)
     {
         let last_man = cell.split.causes.contains_key(&Cause::FlushL2);
-        let powerdown = Powerdown {
-            cpu: cell.cpu,
-            cluster: cell.cluster,
-            value: cell.value,
-            last_man,
-        };
+        let powerdown = (cell.value, cell.cpu, cell.cluster, last_man);
         powerdowns.entry(series(cell)).or_default().push(powerdown);
     }
     for table in powerdowns.values_mut() {
-        table.sort_by(|a, b| a.value.total_cmp(&b.value).then(a.cpu.cmp(&b.cpu)));
+        table.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
     }
     for cell in cells {
         let Some(table) = powerdowns.get(&series(cell)) else {
             continue;
         };
-        let Some(place) = table.iter().position(|powerdown| powerdown.cpu == cell.cpu) else {
+        let Some(place) = table.iter().position(|(_, cpu, ..)| *cpu == cell.cpu) else {
             continue;
         };
-        cell.last_man = table[place].last_man;
+        cell.last_man = table[place].3;
         cell.rank = place + 1;
-        cell.rank_in_cluster = table[..=place]
-            .iter()
-            .filter(|other| other.cluster == cell.cluster)
-            .count();
+        let in_cluster = table[..=place].iter().filter(|of| of.2 == cell.cluster);
+        cell.rank_in_cluster = in_cluster.count();
     }
 }
 

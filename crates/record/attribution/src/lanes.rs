@@ -4,8 +4,8 @@ use crate::activity::{Activity, LaneSpan};
 use crate::causes::{Cause, WaitFor};
 use crate::cells::{CellResult, cells, microseconds, window};
 use crate::each::{SpanSplit, each};
-use crate::split::{Split, spans};
-use crate::timeline::{Holders, Mark, Timeline, timelines};
+use crate::split::spans;
+use crate::timeline::{Mark, Timeline, timelines};
 use evidence::{Iterations, Rank, Ranked};
 use recording::metrics::METRICS;
 use recording::{Recording, Series};
@@ -306,27 +306,6 @@ impl Iteration<'_> {
             .map(|step| step.ticks)
     }
 
-    /// The CPUs that held a lock in this iteration, in order.
-    pub fn holders(&self, lock: u32) -> Vec<u16> {
-        let mut cpus: Vec<u16> = self
-            .timeline
-            .locks
-            .get(&lock)
-            .map_or(&[][..], Holders::all)
-            .iter()
-            .map(|held| held.cpu)
-            .collect();
-        cpus.sort_unstable();
-        cpus.dedup();
-        cpus
-    }
-
-    /// A CPU's metric in this iteration, split into causes.
-    pub fn split(&self, cpu: u16, metric: &str) -> Option<Split> {
-        let (from, to) = window(self.timeline, cpu, metric)?;
-        Some(Split::new(self.timeline, cpu, from, to))
-    }
-
     /// The CPU that took longest by a metric, of several the one with the highest number; `None` if
     /// no CPU has the metric.
     pub fn slowest(&self, metric: &str) -> Option<u16> {
@@ -351,6 +330,7 @@ impl Iteration<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::split::Split;
     use crate::testing::{SUSPEND, add, empty, of_events};
 
     #[test]
@@ -585,7 +565,8 @@ mod tests {
             ]
         );
         // Both waits of the call for the same holder are one entry.
-        let waits = iteration.split(0, "powerdown").unwrap().waits;
+        let (from, to) = window(iteration.timeline, 0, "powerdown").unwrap();
+        let waits = Split::new(iteration.timeline, 0, from, to).waits;
         assert_eq!(
             waits
                 .iter()

@@ -205,6 +205,7 @@ impl Walk<'_, '_> {
 mod tests {
     use super::*;
     use crate::causes::Cause;
+    use crate::cells::window;
     use crate::lanes::{Call, Timelines};
     use crate::split::Split;
     use crate::testing::{Events, SUSPEND, add, empty, of_events};
@@ -277,29 +278,6 @@ mod tests {
             Some(&(cpu0, 10, 20, None, false))
         );
         assert!(iteration.path(2, "powerdown").is_empty());
-    }
-
-    #[test]
-    fn holders_are_those_who_held_the_lock_once_each() {
-        let mut recording = recording();
-        let series = recording.series("r", "suspend-deepest", "parallel");
-        let events = [
-            (2, 95, "lock-acquired", 1),
-            (2, 96, "lock-released", 1),
-            (0, 97, "lock-acquired", 1),
-            (1, 98, "lock-acquired", 7),
-        ];
-        add(&mut recording, series, 0, &events);
-        let timelines = Timelines::new(&recording);
-        let iteration = timelines.iteration(series, 0).unwrap();
-        assert_eq!(
-            (
-                iteration.holders(1),
-                iteration.holders(7),
-                iteration.holders(3)
-            ),
-            (vec![0, 1, 2], vec![1], vec![])
-        );
     }
 
     #[test]
@@ -534,7 +512,9 @@ mod tests {
             (5, 20, Some(0), Some(1))
         );
         // The split of the metric is the sum of its spans.
-        let Split { causes, waits } = iteration.split(1, "powerdown").unwrap();
+        let timeline = iteration.timeline;
+        let (from, to) = window(timeline, 1, "powerdown").unwrap();
+        let Split { causes, waits } = Split::new(timeline, 1, from, to);
         assert_eq!(causes.values().sum::<u64>(), 60);
         assert_eq!(
             (causes[&Cause::LockWait], causes[&Cause::ScpWait]),

@@ -4,6 +4,7 @@ use crate::activity::{Activity, LaneSpan};
 use crate::causes::{Cause, WaitFor};
 use crate::timeline::{HeldSpan, Mark, Step, Timeline};
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 /// A wait for another CPU.
 #[derive(Clone, Debug, PartialEq)]
@@ -205,22 +206,16 @@ fn after(step: &Step, before: Doing, rest: Cause) -> Doing {
         Mark::ENTER_PSCI | Mark::EXIT_LOW_POWER => return Doing::Plain(Activity::Cause(rest)),
         _ => {}
     }
-    let begun = Cause::ALL.into_iter().zip(BOUNDS).find(|(_, bounds)| {
-        bounds.is_some_and(|bounds| {
-            let (least, most) = bounds.arguments;
-            bounds.begin == step.mark && (least..=most).contains(&step.argument)
-        })
+    let begun = BOUNDS.iter().find(|bounds| {
+        let (least, most) = bounds.arguments;
+        bounds.begin == step.mark && (least..=most).contains(&step.argument)
     });
     match begun {
-        Some((cause, _)) => match cause.wait() {
+        Some(&Bounds { cause, .. }) => match cause.wait() {
             Some(wait) => Doing::Waiting(cause, wait, step.argument),
             None => Doing::Plain(Activity::Cause(cause)),
         },
-        None if BOUNDS
-            .iter()
-            .flatten()
-            .any(|bounds| bounds.end == step.mark) =>
-        {
+        None if BOUNDS.iter().any(|bounds| bounds.end == step.mark) => {
             Doing::Plain(Activity::Cause(rest))
         }
         // It says what happened to others, or changes nothing.
@@ -229,26 +224,23 @@ fn after(step: &Step, before: Doing, rest: Cause) -> Doing {
 }
 
 /// The marks of a cause that events show.
-#[derive(Clone, Copy)]
 struct Bounds {
+    cause: Cause,
     begin: Mark,
     /// The least and the greatest argument of the mark that begins it.
     arguments: (u32, u32),
     end: Mark,
 }
 
-const BOUNDS: [Option<Bounds>; Cause::ALL.len()] = {
-    let mut bounds = [None; Cause::ALL.len()];
-    let mut index = 0;
-    while index < bounds.len() {
-        if let Some(recognition) = Cause::ALL[index].row().recognition {
-            bounds[index] = Some(Bounds {
-                begin: Mark::at(recognition.begin),
-                arguments: recognition.arguments,
-                end: Mark::at(recognition.end),
-            });
-        }
-        index += 1;
-    }
-    bounds
-};
+static BOUNDS: LazyLock<Vec<Bounds>> = LazyLock::new(|| {
+    let bounds = |cause: Cause| {
+        let recognition = cause.row().recognition?;
+        Some(Bounds {
+            cause,
+            begin: Mark::of_point(recognition.begin)?,
+            arguments: recognition.arguments,
+            end: Mark::of_point(recognition.end)?,
+        })
+    };
+    Cause::ALL.into_iter().filter_map(bounds).collect()
+});

@@ -3,6 +3,7 @@
 use crate::causes::Cause;
 use recording::{Event, Recording, Series};
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 /// Points that say what a CPU does, or what it holds, beside those by which causes are recognised.
 const POINTS: [&str; 8] = [
@@ -18,74 +19,34 @@ const POINTS: [&str; 8] = [
 
 /// The points that mean something here, by their numbers: [`POINTS`], then begin and end of each
 /// cause. A point that stands there more than once goes by its first number.
-const MARKS: [&str; POINTS.len() + 2 * Cause::ALL.len()] = {
-    let mut marks = [""; POINTS.len() + 2 * Cause::ALL.len()];
-    let mut index = 0;
-    while index < POINTS.len() {
-        marks[index] = POINTS[index];
-        index += 1;
-    }
-    let mut cause = 0;
-    while cause < Cause::ALL.len() {
-        if let Some(recognition) = Cause::ALL[cause].row().recognition {
-            marks[index] = recognition.begin;
-            marks[index + 1] = recognition.end;
-            index += 2;
-        }
-        cause += 1;
-    }
-    marks
-};
+static MARKS: LazyLock<Vec<&str>> = LazyLock::new(|| {
+    let causes = Cause::ALL
+        .into_iter()
+        .filter_map(|cause| cause.row().recognition);
+    let ends = causes.flat_map(|recognition| [recognition.begin, recognition.end]);
+    POINTS.into_iter().chain(ends).collect()
+});
 
 /// A point that means something here; points of other instruments have none.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Mark(u8);
 
 impl Mark {
-    pub(crate) const ENTER_PSCI: Self = Self::at("enter-psci");
-    pub(crate) const EXIT_PSCI: Self = Self::at("exit-psci");
-    pub(crate) const ENTER_LOW_POWER: Self = Self::at("enter-hw-low-pwr");
-    pub(crate) const EXIT_LOW_POWER: Self = Self::at("exit-hw-low-pwr");
-    const LOCK_ACQUIRED: Self = Self::at("lock-acquired");
-    const LOCK_RELEASED: Self = Self::at("lock-released");
-    pub(crate) const SCP_TAKES: Self = Self::at("scp-takes");
-    pub(crate) const SCP_DONE: Self = Self::at("scp-done");
+    // By their places in `POINTS`.
+    pub(crate) const ENTER_PSCI: Self = Self(0);
+    pub(crate) const EXIT_PSCI: Self = Self(1);
+    pub(crate) const ENTER_LOW_POWER: Self = Self(2);
+    pub(crate) const EXIT_LOW_POWER: Self = Self(3);
+    const LOCK_ACQUIRED: Self = Self(4);
+    const LOCK_RELEASED: Self = Self(5);
+    pub(crate) const SCP_TAKES: Self = Self(6);
+    pub(crate) const SCP_DONE: Self = Self(7);
 
     /// The mark of a point, by its name.
-    pub(crate) const fn of_point(point: &str) -> Option<Self> {
-        let mut index = 0;
-        while index < MARKS.len() {
-            if same(MARKS[index], point) {
-                return Some(Self(index as u8));
-            }
-            index += 1;
-        }
-        None
+    pub(crate) fn of_point(point: &str) -> Option<Self> {
+        let place = MARKS.iter().position(|mark| *mark == point)?;
+        Some(Self(place as u8))
     }
-
-    /// The mark of a point that has one; for constants.
-    pub(crate) const fn at(point: &str) -> Self {
-        match Self::of_point(point) {
-            Some(mark) => mark,
-            None => panic!("the point is not in the table"),
-        }
-    }
-}
-
-/// True if two texts are equal, for constants.
-const fn same(one: &str, other: &str) -> bool {
-    let (one, other) = (one.as_bytes(), other.as_bytes());
-    if one.len() != other.len() {
-        return false;
-    }
-    let mut index = 0;
-    while index < one.len() {
-        if one[index] != other[index] {
-            return false;
-        }
-        index += 1;
-    }
-    true
 }
 
 /// One event of interest.
@@ -149,7 +110,7 @@ pub(crate) struct Timeline {
 /// All iterations of a recording, by series and iteration.
 pub fn timelines(recording: &Recording) -> BTreeMap<(Series, u32), Timeline> {
     let marks: Vec<_> = MARKS
-        .into_iter()
+        .iter()
         .filter_map(|name| Some((recording.find_point(name)?, Mark::of_point(name)?)))
         .collect();
     let mut timelines: BTreeMap<(Series, u32), Timeline> = BTreeMap::new();
