@@ -4,7 +4,7 @@ use super::blocks::{Cases, Writer};
 use super::detail::{Detail, LeftOut};
 use super::frame::{document, frame};
 use super::inline::{cut, inline};
-use super::style::{patterns, without_indents};
+use super::style::{PATTERNS, without_indents};
 use super::timeline::{Section, geometry, kinds};
 use crate::blocks::{Block, Text, grouped};
 use findings::Findings;
@@ -52,7 +52,7 @@ pub fn page(
     let told = writer.write(blocks);
     let contents = contents(blocks, detail, true);
     let body = html! {
-        (PreEscaped(patterns()))
+        (PreEscaped(PATTERNS))
         header {
             p.brand { "Stopwatt" }
             h1 { (title) }

@@ -1,47 +1,24 @@
-//! The page's style sheet and patterns: what is fixed, from `assets`, and what the table of causes
-//! says.
+//! The page's style sheet and patterns, from `assets`.
 
 use super::timeline::{AXIS, LANE};
-use crate::drawn::{Colours, Pattern, drawn};
-use attribution::Cause;
-use std::fmt::Write;
 
 const FIXED: &str = include_str!("../../assets/report.css");
 
+/// The colours of causes, as variables for a light page and for a dark one, and what is filled with
+/// them or with their patterns.
+const CAUSES: &str = include_str!("../../assets/causes.css");
+
+/// The patterns of causes and the head of arrows, as an element that takes no room.
+pub const PATTERNS: &str = include_str!("../../assets/patterns.svg");
+
 /// The whole style sheet.
 pub fn style_sheet() -> String {
-    let mut css = without_indents(FIXED);
-    let _ = write!(
-        css,
-        ":root{{--axis:{AXIS}px;--lane:{LANE}px;{}}}",
-        variables(|cause| drawn(cause).light)
-    );
-    // Paper is white.
-    let _ = write!(
-        css,
-        "@media screen and (prefers-color-scheme:dark){{:root{{{}}}}}",
-        variables(|cause| drawn(cause).dark)
-    );
-    for cause in Cause::ALL {
-        let class = drawn(cause).class;
-        let _ = match drawn(cause).pattern {
-            Pattern::Plain => write!(css, ".{class}{{fill:var(--{class})}}"),
-            _ => write!(
-                css,
-                ".{class}{{fill:url(#p-{class})}}.f-{class}{{fill:var(--{class})}}.s-{class}{{fill:var(--{class}-s)}}"
-            ),
-        };
-    }
-    let classes: Vec<String> = Cause::ALL
-        .iter()
-        .map(|cause| format!(".plot .{}", drawn(*cause).class))
-        .collect();
-    let _ = writeln!(
-        css,
-        "{}{{stroke:var(--raised);stroke-width:.6}}",
-        classes.join(",")
-    );
-    css
+    let causes: String = CAUSES.lines().map(str::trim_start).collect();
+    let measures = [("AXIS", AXIS), ("LANE", LANE)];
+    let causes = measures.iter().fold(causes, |css, (name, pixels)| {
+        css.replace(name, &pixels.to_string())
+    });
+    without_indents(FIXED) + &causes + "\n"
 }
 
 /// A script or a style sheet without the blanks that lines begin with: a page has no room for them.
@@ -53,96 +30,38 @@ pub fn without_indents(source: &str) -> String {
         .collect()
 }
 
-/// Two colours for each cause, as variables.
-fn variables(colours: impl Fn(Cause) -> Colours) -> String {
-    let mut css = String::new();
-    for cause in Cause::ALL {
-        let (class, colours) = (drawn(cause).class, colours(cause));
-        let _ = write!(css, "--{class}:{};", colours.ground);
-        if colours.marks != colours.ground {
-            let _ = write!(css, "--{class}-s:{};", colours.marks);
-        }
-    }
-    css
-}
-
-/// The patterns of causes and the head of arrows, as an element that takes no room.
-pub fn patterns() -> String {
-    let mut svg = String::from(
-        "<svg width=\"0\" height=\"0\" style=\"position:absolute\" aria-hidden=\"true\" focusable=\"false\"><defs>\n",
-    );
-    for cause in Cause::ALL {
-        let class = drawn(cause).class;
-        let (side, turn) = match drawn(cause).pattern {
-            Pattern::Plain => continue,
-            Pattern::Stripes { distance, turn, .. } => (distance, turn),
-            Pattern::Dots { distance, .. } => (distance, 0),
-        };
-        let turned = if turn == 0 {
-            String::new()
-        } else {
-            format!(" patternTransform=\"rotate({turn})\"")
-        };
-        let _ = write!(
-            svg,
-            "<pattern id=\"p-{class}\" patternUnits=\"userSpaceOnUse\" width=\"{side}\" height=\"{side}\"{turned}>\
-             <rect width=\"{side}\" height=\"{side}\" class=\"f-{class}\"/>"
-        );
-        match drawn(cause).pattern {
-            Pattern::Plain => {}
-            Pattern::Stripes { width, .. } => {
-                let _ = write!(
-                    svg,
-                    "<rect width=\"{width}\" height=\"{side}\" class=\"s-{class}\"/>"
-                );
-            }
-            Pattern::Dots {
-                radius, centres, ..
-            } => {
-                for (x, y) in centres {
-                    let _ = write!(
-                        svg,
-                        "<circle cx=\"{x}\" cy=\"{y}\" r=\"{radius}\" class=\"s-{class}\"/>"
-                    );
-                }
-            }
-        }
-        svg.push_str("</pattern>\n");
-    }
-    svg.push_str(
-        "<marker id=\"arrow\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerWidth=\"7\" markerHeight=\"7\" orient=\"auto\" \
-         markerUnits=\"userSpaceOnUse\"><path class=\"arrow\" d=\"M0 1 7 4 0 7z\"/></marker>\n</defs></svg>\n",
-    );
-    svg
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::drawn::drawn;
+    use attribution::Cause;
+    use std::collections::BTreeSet;
 
     /// A cause without a colour in each scheme would be drawn black, one without its pattern not at
-    /// all.
+    /// all; two that share their colours cannot be told apart.
     #[test]
     fn every_cause_has_its_colours_and_its_pattern_in_the_page() {
-        let (css, svg) = (style_sheet(), patterns());
+        let (light, dark) = CAUSES.split_once("@media screen").unwrap();
+        for scheme in [light, dark] {
+            let colours = |cause: Cause| {
+                let name = drawn(cause).class;
+                let of = |name: &str| Some(scheme.split_once(name)?.1[..7].to_owned());
+                (
+                    of(&format!("--{name}:")).unwrap(),
+                    of(&format!("--{name}-s:")),
+                )
+            };
+            let all: BTreeSet<_> = Cause::ALL.into_iter().map(colours).collect();
+            assert_eq!(all.len(), Cause::ALL.len(), "{all:?}");
+        }
+        let css = style_sheet();
         for cause in Cause::ALL {
-            let row = drawn(cause);
-            for colours in [row.light, row.dark] {
-                assert!(
-                    css.contains(&format!("--{}:{};", row.class, colours.ground)),
-                    "{cause:?}"
-                );
-            }
-            let pattern = format!("id=\"p-{}\"", row.class);
+            let class = drawn(cause).class;
+            assert!(css.contains(&format!(".{class}{{fill:")), "{cause:?}");
             assert_eq!(
-                svg.contains(&pattern),
-                row.pattern != Pattern::Plain,
+                css.contains(&format!("url(#p-{class})")),
+                PATTERNS.contains(&format!("id=\"p-{class}\"")),
                 "{cause:?}"
-            );
-            assert!(css.contains(&format!(".{}{{fill:", row.class)), "{cause:?}");
-            assert!(
-                !FIXED.contains(row.light.ground) && !FIXED.contains(row.dark.marks),
-                "{cause:?} is in report.css too"
             );
         }
     }
