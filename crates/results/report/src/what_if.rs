@@ -8,17 +8,13 @@ use itertools::Itertools;
 use recording::{grouped, total_order};
 use serde_json::{Value, json};
 
-/// Keys that decide how many CPUs there are are the chart's axis, not its lines.
-fn is_shape(key: &str) -> bool {
-    key.starts_with("topology.")
-}
-
 /// The settings that a point's line in the chart stands for.
 pub fn line_of(point: &WhatIfPoint) -> String {
+    // Keys that decide how many CPUs there are are the chart's axis, not its lines.
     let mut kept = point
         .settings
         .iter()
-        .filter(|(key, _)| !is_shape(key))
+        .filter(|(key, _)| !key.starts_with("topology."))
         .map(|(key, value)| format!("{key}={value}"));
     kept.join(" ")
 }

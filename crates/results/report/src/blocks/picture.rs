@@ -175,11 +175,11 @@ pub struct Bar {
     /// Its name: variant, and case and mode as far as they tell bars apart.
     pub name: String,
     /// Its parts with their subjects, in the order of the recording.
-    pub parts: Vec<(String, Figure)>,
+    pub parts: Vec<(String, f64)>,
 }
 
 impl Bar {
-    /// A bar of parts of which none was published.
+    /// A bar of some parts.
     pub fn new<N: Into<String>>(
         name: impl Into<String>,
         parts: impl IntoIterator<Item = (N, f64)>,
@@ -188,18 +188,14 @@ impl Bar {
             name: name.into(),
             parts: parts
                 .into_iter()
-                .map(|(name, value)| (name.into(), Figure::new(value)))
+                .map(|(name, value)| (name.into(), value))
                 .collect(),
         }
     }
 
     /// The sum of its parts.
-    pub fn total(&self) -> Figure {
-        let figures = || self.parts.iter().map(|(_, figure)| figure);
-        Figure {
-            value: figures().map(|figure| figure.value).sum(),
-            published: figures().map(|figure| figure.published).sum(),
-        }
+    pub fn total(&self) -> f64 {
+        self.parts.iter().map(|(_, value)| value).sum()
     }
 }
 
@@ -376,7 +372,7 @@ impl Picture {
             Drawing::Bars(bars) => bars
                 .iter()
                 .flat_map(|bar| &bar.parts)
-                .map(|(subject, figure)| (subject.as_str(), figure.value))
+                .map(|(subject, value)| (subject.as_str(), *value))
                 .collect(),
             Drawing::Curves { curves, .. } => curves
                 .iter()

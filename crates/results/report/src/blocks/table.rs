@@ -176,19 +176,14 @@ pub struct Table {
 }
 
 impl Table {
-    /// A table without columns, of a given number of rows.
-    fn of_rows(rows: usize) -> Self {
-        Self {
-            rows: vec![Vec::new(); rows],
-            ..Self::default()
-        }
-    }
-
     /// A table with a row for each item, to which columns are added.
     pub fn with_rows<R>(items: &[R]) -> Columns<'_, R> {
         Columns {
             items,
-            table: Self::of_rows(items.len()),
+            table: Self {
+                rows: vec![Vec::new(); items.len()],
+                ..Self::default()
+            },
         }
     }
 

@@ -131,7 +131,7 @@ fn bare(name: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::blocks::{Bar, Curve, Drawing, Figure, Picture};
+    use crate::blocks::{Bar, Curve, Drawing, Picture};
 
     fn curves(names: &[&str]) -> Block {
         let curve = |name: &&str| Curve {
@@ -167,15 +167,7 @@ mod tests {
 
     #[test]
     fn of_many_names_those_that_take_most_have_colours_and_the_rest_is_grey() {
-        let part = |number: usize| {
-            (
-                format!("owner-{number}"),
-                Figure {
-                    value: number as f64,
-                    published: None,
-                },
-            )
-        };
+        let part = |number: usize| (format!("owner-{number}"), number as f64);
         let bar = Bar {
             name: String::new(),
             parts: (1..=13).map(part).collect(),

@@ -216,22 +216,16 @@ pub fn nice_step(at_least: f64) -> f64 {
         .unwrap_or(power * 10.0)
 }
 
-/// Rows on one scale, each beside its name and its figure, which stand above it in a narrow window.
-pub struct Rows {
-    /// Each row's name, what is drawn on it, and its figure.
-    pub rows: Vec<(String, Markup, String)>,
-    /// The height of a row in pixels.
-    pub height: usize,
-    /// The columns of a heat map, whose names stay beside it at any width; 0 for other rows.
-    pub columns: usize,
-}
+/// A row's name, what is drawn on it, and its figure.
+type Row = (String, Markup, String);
 
-impl Rows {
-    /// The rows with a scale above them.
-    pub fn on(&self, scale: &Scale) -> Markup {
-        let longest = |of: fn(&(String, Markup, String)) -> &String, most: usize| {
-            self.rows
-                .iter()
+impl Scale {
+    /// Rows of a height in pixels with the scale above them, each beside its name and its figure,
+    /// which stand above it in a narrow window. `columns` are those of a heat map, whose names stay
+    /// beside it at any width; 0 for other rows.
+    pub fn rows(&self, height: usize, columns: usize, rows: &[Row]) -> Markup {
+        let longest = |of: fn(&Row) -> &String, most: usize| {
+            rows.iter()
                 .map(|row| of(row).chars().count())
                 .max()
                 .unwrap_or(0)
@@ -241,23 +235,23 @@ impl Rows {
             "--names:{}ch;--figures:{}ch;--high:{}px;--least:{}px;--grid:{}",
             longest(|row| &row.0, 34),
             longest(|row| &row.2, 26),
-            self.height,
-            self.columns * 30,
-            if self.columns > 0 {
+            height,
+            columns * 30,
+            if columns > 0 {
                 "none".to_owned()
             } else {
-                scale.grid("90deg")
+                self.grid("90deg")
             }
         );
         html! {
-            p.quantity { (scale.words) }
-            div.rows.fields[self.columns > 0] style=(style) {
-                div { div.places { (scale.labels("left")) } }
-                @for (name, drawn, figure) in &self.rows {
+            p.quantity { (self.words) }
+            div.rows.fields[columns > 0] style=(style) {
+                div { div.places { (self.labels("left")) } }
+                @for (name, drawn, figure) in rows {
                     div { b { (name) } div.area { (drawn) } @if !figure.is_empty() { span { (figure) } } }
                 }
             }
-            @if scale.is_torn { p.note { "What ends in slanted lines goes on beyond the axis, as far as its figure says." } }
+            @if self.is_torn { p.note { "What ends in slanted lines goes on beyond the axis, as far as its figure says." } }
         }
     }
 }

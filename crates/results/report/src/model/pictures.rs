@@ -67,7 +67,7 @@ fn series(row: &MeasureRow) -> [&str; 3] {
 }
 
 /// The parts of a name that are not the same everywhere and not empty.
-pub fn telling(names: &[Vec<String>]) -> Vec<String> {
+fn telling(names: &[Vec<String>]) -> Vec<String> {
     let differs = |at: usize| names.iter().any(|name| name.get(at) != names[0].get(at));
     names
         .iter()
@@ -81,9 +81,16 @@ pub fn telling(names: &[Vec<String>]) -> Vec<String> {
         .collect()
 }
 
-/// The items of groups, without their keys.
-fn items<K, T>(groups: Vec<(K, Vec<T>)>) -> impl Iterator<Item = Vec<T>> {
-    groups.into_iter().map(|(_, items)| items)
+/// Things by what tells them apart; one that is alone is called by the first part of its key.
+pub fn named<T>(
+    groups: impl IntoIterator<Item = (Vec<String>, T)>,
+) -> impl Iterator<Item = (String, T)> {
+    let (keys, items): (Vec<_>, Vec<_>) = groups.into_iter().unzip();
+    let names = match keys.as_slice() {
+        [key] => vec![key[0].clone()],
+        keys => telling(keys),
+    };
+    names.into_iter().zip(items)
 }
 
 fn bars(rows: &[&MeasureRow]) -> Option<Vec<Bar>> {
@@ -96,20 +103,11 @@ fn bars(rows: &[&MeasureRow]) -> Option<Vec<Bar>> {
             .chain([&row.cpu.as_str()])
             .map(|part| (*part).to_owned())
             .collect_vec();
-        (key, (row.subject.clone(), figure(row)))
+        (key, (row.subject.clone(), row.median))
     }));
-    let keys = groups.iter().map(|(key, _)| key.clone()).collect_vec();
-    // A bar that stands alone is called by its variant.
-    let names = if keys.len() == 1 {
-        vec![keys[0][0].clone()]
-    } else {
-        telling(&keys)
-    };
-    let bars = names
-        .into_iter()
-        .zip(groups)
-        .map(|(name, (_, parts))| Bar { name, parts })
-        .filter(|bar| bar.total().value > 0.0)
+    let bars = named(groups)
+        .map(|(name, parts)| Bar { name, parts })
+        .filter(|bar| bar.total() > 0.0)
         .collect_vec();
     (!bars.is_empty()).then_some(bars)
 }
@@ -207,8 +205,6 @@ fn curves(places: Vec<PlottedMeasure<'_>>, x: &str, by: Option<&str>) -> Option<
         ];
         Some((key, (number, place)))
     });
-    let groups = grouped(on_axis);
-    let names = telling_or_first(&groups);
     let axes = [Some(x), by].into_iter().flatten().collect_vec();
     let curve = |(name, points): (String, Vec<(f64, &PlottedMeasure<'_>)>)| {
         let mut points = grouped(points)
@@ -222,25 +218,11 @@ fn curves(places: Vec<PlottedMeasure<'_>>, x: &str, by: Option<&str>) -> Option<
             best: None,
         }
     };
-    let curves = names
-        .into_iter()
-        .zip(items(groups))
-        .map(curve)
-        .collect_vec();
+    let curves = named(grouped(on_axis)).map(curve).collect_vec();
     curves
         .iter()
         .any(|curve| curve.points.len() > 1)
         .then_some(curves)
-}
-
-/// Names of groups; a single one is called by the first part of its key.
-fn telling_or_first<T>(groups: &[(Vec<String>, Vec<T>)]) -> Vec<String> {
-    let keys = groups.iter().map(|(key, _)| key.clone()).collect_vec();
-    if keys.len() == 1 {
-        vec![keys[0][0].clone()]
-    } else {
-        telling(&keys)
-    }
 }
 
 fn heat_maps(places: Vec<PlottedMeasure<'_>>, x: &str, y: &str) -> Option<Vec<HeatMap>> {
@@ -253,13 +235,8 @@ fn heat_maps(places: Vec<PlottedMeasure<'_>>, x: &str, y: &str) -> Option<Vec<He
         key.extend(series(place.row).map(str::to_owned));
         Some((key, (at, place.row)))
     });
-    let groups = grouped(on_axes);
-    let names = telling_or_first(&groups);
-    let map = |(name, fields): (String, Vec<_>)| heat_map(name, &fields);
-    let maps = names
-        .into_iter()
-        .zip(items(groups))
-        .map(map)
+    let maps = named(grouped(on_axes))
+        .map(|(name, fields)| heat_map(name, &fields))
         .filter(|map| map.xs.len() > 1 && map.ys.len() > 1)
         .collect_vec();
     (!maps.is_empty()).then_some(maps)
@@ -291,6 +268,7 @@ fn heat_map(name: String, fields: &[((f64, f64), &MeasureRow)]) -> HeatMap {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use published::{Published, StrideCell, StrideReference};
     use recording::{Header, Picture, Recording};
 
     fn strides() -> Recording {
@@ -339,8 +317,27 @@ mod tests {
                 by: Some("loop".to_owned()),
             },
         );
-        let findings = Findings::new(&recording, "", None)
-            .with_published(|row| (row.subject == "single+3/3").then_some(18.0));
+        recording.header.platform = Some(recording::Platform {
+            name: "board".to_owned(),
+            text: String::new(),
+            figures: toml::Table::new(),
+        });
+        let cell = StrideCell {
+            loop_name: "single".to_owned(),
+            stride_first: 3,
+            stride_second: 3,
+            ticks: 18.0,
+            mpps: 5.0,
+            may_be_fitted: true,
+        };
+        let published = Published {
+            strides: Some(StrideReference {
+                platform: "board".to_owned(),
+                cells: vec![cell],
+            }),
+            ..Default::default()
+        };
+        let findings = Findings::new(&recording, "", Some(&published));
         let pictures = pictures(&findings);
         let Drawing::Curves { curves, .. } = &pictures[0].drawing else {
             panic!("{pictures:?}")
@@ -414,10 +411,9 @@ mod tests {
         };
         let totals: Vec<_> = bars
             .iter()
-            .map(|bar| (bar.name.as_str(), bar.total().value, bar.parts.len()))
+            .map(|bar| (bar.name.as_str(), bar.total(), bar.parts.len()))
             .collect();
         assert_eq!(totals, [("ip4-route", 12.0, 2), ("l2-xconnect", 5.0, 2)]);
-        assert_eq!(bars[0].total().published, None);
     }
 
     #[test]

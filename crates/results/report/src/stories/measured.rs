@@ -4,12 +4,11 @@
 use super::story::StoryContent;
 use crate::blocks::{Blocks, Drawing, IntervalRow, Picture};
 use crate::model::measures::measure_tables;
-use crate::model::pictures::telling;
+use crate::model::pictures::named;
 use crate::words;
 use findings::spread::Steadiness;
 use findings::ticks::Ticks;
 use findings::{Findings, MeasureRow};
-use itertools::Itertools;
 use serde_json::{Value, json};
 
 /// Rows that a picture of intervals has at most.
@@ -83,9 +82,8 @@ fn first_measure<'f>(findings: &'f Findings<'_>) -> Vec<(String, &'f MeasureRow)
     let rows = findings
         .measures()
         .iter()
-        .filter(|row| (&row.metric, &row.unit) == (&first.metric, &first.unit))
-        .collect_vec();
-    let parts = |row: &&MeasureRow| {
+        .filter(|row| (&row.metric, &row.unit) == (&first.metric, &first.unit));
+    let parts = |row: &MeasureRow| {
         let cpu = if row.cpu.is_empty() {
             String::new()
         } else {
@@ -102,13 +100,7 @@ fn first_measure<'f>(findings: &'f Findings<'_>) -> Vec<(String, &'f MeasureRow)
         .map(String::clone)
         .to_vec()
     };
-    let names = rows.iter().map(parts).collect_vec();
-    let names = if rows.len() == 1 {
-        vec![first.variant.clone()]
-    } else {
-        telling(&names)
-    };
-    names.into_iter().zip(rows).collect()
+    named(rows.map(|row| (parts(row), row))).collect()
 }
 
 /// A row for each value of the measure, from its least to its greatest repetition.

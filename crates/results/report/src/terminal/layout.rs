@@ -73,11 +73,11 @@ fn grid(block: &Table, style: Style) -> String {
         drawn.set_header(block.columns.iter().map(heading));
     }
     let names = block.paints();
-    let widths = bar_widths(block, style);
+    let width = bar_width(block, style);
     for row in &block.rows {
-        let cells = row.iter().zip(&block.columns).zip(&widths);
-        drawn.add_row(cells.map(|((cell, column), width)| match cell {
-            Cell::Bars(bars) => comfy_table::Cell::new(bar(bars, &names, *width, style)),
+        let cells = row.iter().zip(&block.columns);
+        drawn.add_row(cells.map(|(cell, column)| match cell {
+            Cell::Bars(bars) => comfy_table::Cell::new(bar(bars, &names, width, style)),
             cell if column.is_number => toned(right(cell.plain()), cell, style),
             Cell::Text(words) => comfy_table::Cell::new(painted(words, style)),
             cell => toned(comfy_table::Cell::new(cell.plain()), cell, style),
@@ -132,8 +132,8 @@ fn colour(paint: &Paint) -> &'static str {
     }
 }
 
-/// The columns that each column's bars have: those that other columns leave, within limits.
-fn bar_widths(block: &Table, style: Style) -> Vec<usize> {
+/// The columns that bars have: those that other columns leave, within limits.
+fn bar_width(block: &Table, style: Style) -> usize {
     let widest = |at: usize| {
         let cells = block.rows.iter().map(|row| match &row[at] {
             Cell::Bars(_) => 0,
@@ -143,10 +143,9 @@ fn bar_widths(block: &Table, style: Style) -> Vec<usize> {
         cells.max().unwrap_or(0).min(32).max(longest_word(heading))
     };
     let used: usize = (0..block.columns.len()).map(|at| widest(at) + 3).sum();
-    let room = usize::from(columns(style))
+    usize::from(columns(style))
         .saturating_sub(used + 1)
-        .clamp(10, 48);
-    vec![room; block.columns.len()]
+        .clamp(10, 48)
 }
 
 /// A bar; every part that is longer than half a column has one.

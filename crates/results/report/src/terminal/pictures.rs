@@ -123,14 +123,14 @@ fn draw_bars(text: &mut String, bars: &[Bar], unit: &str, style: Style) {
     );
     let longest = bars
         .iter()
-        .map(|bar| bar.total().value)
+        .map(Bar::total)
         .fold(f64::MIN_POSITIVE, f64::max);
     let columns = Columns::new(bars.iter().map(|bar| bar.name.as_str()), 26, style);
     let width = columns.room as f64;
     for bar in bars {
         let (mut drawn, mut reached) = (String::new(), 0.0);
-        for (subject, figure) in &bar.parts {
-            reached += figure.value;
+        for (subject, value) in &bar.parts {
+            reached += value;
             let end = (reached / longest * width).round() as usize;
             let number = subjects
                 .iter()
@@ -139,15 +139,11 @@ fn draw_bars(text: &mut String, bars: &[Bar], unit: &str, style: Style) {
             let more = end.saturating_sub(drawn.chars().count());
             drawn.extend(std::iter::repeat_n(letter(number), more));
         }
-        let total = bar.total();
-        let published = total.published.map_or_else(String::new, |value| {
-            format!(", publ. {}", quantity(value, unit))
-        });
         let _ = writeln!(
             text,
-            "{} |{drawn}| {}{published}",
+            "{} |{drawn}| {}",
             columns.name(&bar.name),
-            quantity(total.value, unit)
+            quantity(bar.total(), unit)
         );
     }
     paragraph(text, &legend(subjects).join(", "), ("  ", "  "), DIM, style);
@@ -489,7 +485,7 @@ mod tests {
 
     #[test]
     fn a_bar_is_as_long_as_its_sum_and_each_part_has_its_letter() {
-        let part = |subject: &str, value| (subject.to_owned(), figure(value));
+        let part = |subject: &str, value| (subject.to_owned(), value);
         let bars = [
             Bar {
                 name: "one".to_owned(),

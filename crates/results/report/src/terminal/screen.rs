@@ -109,7 +109,7 @@ fn picture_of(table: &Table) -> Picture {
     };
     let unit = table.bars().next().map_or("", |bars| bars.unit);
     let mut rows = table.rows.iter().filter_map(bar).collect_vec();
-    rows.sort_by_key(|of| Reverse(total_order(of.total().value)));
+    rows.sort_by_key(|of| Reverse(total_order(of.total())));
     let of = table
         .columns
         .last()
@@ -233,22 +233,13 @@ fn more(others: &[&Block], style: Style) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::blocks::{Blocks, Figure};
+    use crate::blocks::Blocks;
 
     fn bars(count: usize) -> Picture {
-        let parts = || {
-            vec![(
-                "part".to_owned(),
-                Figure {
-                    value: 1.0,
-                    published: None,
-                },
-            )]
-        };
         let rows = (0..count)
             .map(|at| Bar {
                 name: format!("row {at}"),
-                parts: parts(),
+                parts: vec![("part".to_owned(), 1.0)],
             })
             .collect();
         Picture::new("Bars", "", "us", Drawing::Bars(rows))

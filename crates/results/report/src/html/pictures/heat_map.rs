@@ -1,7 +1,7 @@
 //! Heat maps: fields over two axes.
 
 use crate::blocks::{Axis, Figure, HeatMap, between, ends, quantity};
-use crate::html::plot::{Rows, Scale};
+use crate::html::plot::Scale;
 use evidence::Leaders;
 use itertools::Itertools;
 use maud::{Markup, html};
@@ -90,12 +90,8 @@ pub fn draw(
     let scale = Scale::of_places(&words, (0.0, columns), &places, &|column| {
         x_axis.place(map.xs[column as usize])
     });
-    Rows {
-        rows,
-        height: if has_published { 36 } else { 26 },
-        columns: map.xs.len(),
-    }
-    .on(&scale)
+    let height = if has_published { 36 } else { 26 };
+    scale.rows(height, map.xs.len(), &rows)
 }
 
 /// A figure in four letters or so.

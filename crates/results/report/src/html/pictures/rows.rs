@@ -1,60 +1,35 @@
 //! Pictures of rows on one scale: bars, intervals, samples and lanes.
 
 use crate::blocks::lanes::Lanes;
-use crate::blocks::{Bar, Figure, IntervalRow, Sample, quantity};
+use crate::blocks::{Bar, IntervalRow, Sample, quantity};
 use crate::html::palette::Colours;
-use crate::html::plot::{Rows, Scale, piece};
+use crate::html::plot::{Scale, piece};
+use itertools::Itertools;
 use maud::{Markup, html};
 
 /// Bars that lie, one below the other.
 pub fn bars(bars: &[Bar], words: &str, unit: &str, colours: &Colours<'_>) -> Markup {
-    let totals = bars
-        .iter()
-        .map(Bar::total)
-        .flat_map(|total| [Some(total.value), total.published])
-        .flatten();
-    let scale = Scale::new(words, totals.collect(), true);
+    let scale = Scale::new(words, bars.iter().map(Bar::total).collect(), true);
     let row = |bar: &Bar| {
         let total = bar.total();
-        let published = total
-            .published
-            .map(|published| format!(" ({})", quantity(published, unit)));
-        let is_torn = scale.is_beyond(total.value);
-        let whole = if is_torn {
-            100.0
-        } else {
-            scale.at(total.value)
-        };
+        let is_torn = scale.is_beyond(total);
+        let whole = if is_torn { 100.0 } else { scale.at(total) };
         let mut at = 0.0;
-        let mut part = |(name, figure): &(String, Figure)| {
-            let width = whole * figure.value / total.value.max(f64::MIN_POSITIVE);
+        let mut part = |(name, value): &(String, f64)| {
+            let width = whole * value / total.max(f64::MIN_POSITIVE);
             let style = format!("left:{at:.2}%;width:{width:.2}%");
             at += width;
-            let value = quantity(figure.value, unit).to_string();
+            let value = quantity(*value, unit).to_string();
             let title = format!("{name}: {value} {unit}");
             html! { @if width > 0.0 { (piece(colours.class(name), &style, &title, &[&colours.number(name), &value])) } }
         };
         let drawn = html! {
             @for of in &bar.parts { (part(of)) }
-            @if let Some(published) = total.published { i.published style=(scale.between_style(published, published)) {} }
             @if is_torn { i.torn {} }
         };
-        (
-            bar.name.clone(),
-            drawn,
-            format!(
-                "{}{}",
-                quantity(total.value, unit),
-                published.unwrap_or_default()
-            ),
-        )
+        (bar.name.clone(), drawn, quantity(total, unit).to_string())
     };
-    Rows {
-        rows: bars.iter().map(row).collect(),
-        height: 26,
-        columns: 0,
-    }
-    .on(&scale)
+    scale.rows(26, 0, &bars.iter().map(row).collect_vec())
 }
 
 /// An interval a row, with a cross where the published value lies.
@@ -82,12 +57,7 @@ pub fn intervals(rows: &[IntervalRow], words: &str, unit: &str, colours: &Colour
         };
         (row.name.clone(), drawn, row.words(unit))
     };
-    Rows {
-        rows: rows.iter().map(line).collect(),
-        height: 22,
-        columns: 0,
-    }
-    .on(&scale)
+    scale.rows(22, 0, &rows.iter().map(line).collect_vec())
 }
 
 /// Values as they scatter: a row for each sample, with its points, its quartiles and its median;
@@ -148,12 +118,7 @@ pub fn samples(
             quantity(median, unit).to_string(),
         )
     };
-    Rows {
-        rows: samples.iter().map(row).collect(),
-        height: 24,
-        columns: 0,
-    }
-    .on(&scale)
+    scale.rows(24, 0, &samples.iter().map(row).collect_vec())
 }
 
 /// Idle states, tasks, timers and wakers of each CPU, over a part of the time.
@@ -184,10 +149,5 @@ pub fn lanes(lanes: &Lanes, colours: &Colours<'_>) -> Markup {
         };
         (row.name.clone(), drawn, String::new())
     };
-    Rows {
-        rows: lanes.rows.iter().map(row).collect(),
-        height: 22,
-        columns: 0,
-    }
-    .on(&scale)
+    scale.rows(22, 0, &lanes.rows.iter().map(row).collect_vec())
 }

@@ -2,13 +2,10 @@
 
 use crate::blocks::lanes::{Lanes, Row};
 use crate::blocks::{
-    Axis, Bar, Curve, Dot, Drawing, Figure, Flame, HeatMap, IntervalRow, Picture, axis_words,
-    quantity,
+    Axis, Bar, Dot, Drawing, Figure, HeatMap, IntervalRow, Picture, axis_words, quantity,
 };
 use itertools::Itertools;
 
-/// Headings of what names a row, and rows of names and figures.
-type Rows = (Vec<String>, Vec<(Vec<String>, Figure)>);
 /// Headings, and rows of cells.
 type Cells = (Vec<String>, Vec<Vec<String>>);
 
@@ -16,12 +13,27 @@ type Cells = (Vec<String>, Vec<Vec<String>>);
 pub fn table(picture: &Picture, with_lanes: bool) -> Cells {
     let unit = picture.unit.as_str();
     match &picture.drawing {
-        Drawing::Bars(all) => figures(bars(all), unit),
-        Drawing::Curves { x, curves: all } => figures(curves(all, x), unit),
-        Drawing::HeatMap {
-            x, y, maps: all, ..
-        } => figures(maps(all, x, y), unit),
-        Drawing::Flames(all) => figures(flames(all), unit),
+        Drawing::Bars(all) => figures(["bar", "of"], all.iter().flat_map(parts), unit),
+        Drawing::Curves { x, curves } => {
+            let points = curves.iter().flat_map(|curve| {
+                let names = |place: f64| [curve.name.clone(), place.to_string()];
+                let points = curve.points.iter();
+                points.map(move |(place, figure)| (names(*place), *figure))
+            });
+            figures(["curve", &axis_words(x)], points, unit)
+        }
+        Drawing::HeatMap { x, y, maps, .. } => {
+            let fields = maps.iter().flat_map(|map| fields(map, x, y));
+            figures(["map", &y.words, &x.words], fields, unit)
+        }
+        Drawing::Flames(all) => {
+            let stacks = all.iter().flat_map(|flame| {
+                let names = |stack: &[String]| [flame.name.clone(), stack.join(" > ")];
+                let stacks = flame.stacks.iter();
+                stacks.map(move |(stack, value)| (names(stack), Figure::new(*value)))
+            });
+            figures(["of", "called by, and function"], stacks, unit)
+        }
         Drawing::Intervals(rows) => intervals(rows, unit),
         Drawing::Dots { x, dots: all } => dots(all, x, (&picture.quantity, unit)),
         Drawing::Lanes(all) if with_lanes => lanes(all),
@@ -30,7 +42,12 @@ pub fn table(picture: &Picture, with_lanes: bool) -> Cells {
 }
 
 /// Named figures as cells, with the published ones and the errors where there are any.
-fn figures((mut header, rows): Rows, unit: &str) -> Cells {
+fn figures<const N: usize>(
+    names: [&str; N],
+    rows: impl Iterator<Item = ([String; N], Figure)>,
+    unit: &str,
+) -> Cells {
+    let rows = rows.collect_vec();
     let has_published = rows.iter().any(|(_, figure)| figure.published.is_some());
     let in_unit = |what: &str| {
         if matches!(unit, "1" | "") {
@@ -39,23 +56,24 @@ fn figures((mut header, rows): Rows, unit: &str) -> Cells {
             format!("{what} ({unit})")
         }
     };
+    let mut header = names.map(str::to_owned).to_vec();
     header.push(in_unit("value"));
     if has_published {
         header.extend([in_unit("published"), "error".to_owned()]);
     }
-    let cells = |(mut cells, figure): (Vec<String>, Figure)| {
+    let cells = |(names, figure): ([String; N], Figure)| {
+        let mut cells = names.to_vec();
         cells.push(quantity(figure.value, unit).to_string());
         if has_published {
-            cells.push(
-                figure
-                    .published
-                    .map_or_else(|| "-".to_owned(), |value| quantity(value, unit).to_string()),
-            );
-            cells.push(error(figure));
+            cells.extend([published(figure.published, unit), error(figure)]);
         }
         cells
     };
     (header, rows.into_iter().map(cells).collect())
+}
+
+fn published(value: Option<f64>, unit: &str) -> String {
+    value.map_or_else(|| "-".to_owned(), |value| quantity(value, unit).to_string())
 }
 
 fn error(figure: Figure) -> String {
@@ -65,96 +83,32 @@ fn error(figure: Figure) -> String {
     }
 }
 
-fn bars(bars: &[Bar]) -> Rows {
-    let parts = |bar: &Bar| {
-        let all = std::iter::once((vec![bar.name.clone(), "(all)".to_owned()], bar.total()));
-        let parts = bar
-            .parts
-            .iter()
-            .map(|(subject, figure)| (vec![bar.name.clone(), subject.clone()], *figure));
-        all.chain(parts).collect_vec()
-    };
-    (
-        vec!["bar".to_owned(), "of".to_owned()],
-        bars.iter().flat_map(parts).collect(),
-    )
+fn parts(bar: &Bar) -> impl Iterator<Item = ([String; 2], Figure)> {
+    let all = std::iter::once(("(all)".to_owned(), bar.total()));
+    all.chain(bar.parts.iter().cloned())
+        .map(|(of, value)| ([bar.name.clone(), of], Figure::new(value)))
 }
 
-fn curves(curves: &[Curve], x: &str) -> Rows {
-    (
-        vec!["curve".to_owned(), axis_words(x)],
-        curves
-            .iter()
-            .flat_map(|curve| {
-                curve
-                    .points
-                    .iter()
-                    .map(|(place, figure)| (vec![curve.name.clone(), place.to_string()], *figure))
-                    .collect_vec()
-            })
-            .collect(),
-    )
-}
-
-fn maps(maps: &[HeatMap], x: &Axis, y: &Axis) -> Rows {
-    let mut rows = Vec::new();
-    for map in maps {
-        for (up, fields) in map.ys.iter().zip(&map.fields) {
-            for (right, field) in map.xs.iter().zip(fields) {
-                rows.extend(field.map(|figure| {
-                    (
-                        vec![map.name.clone(), y.place(*up), x.place(*right)],
-                        figure,
-                    )
-                }));
-            }
-        }
-    }
-    (
-        vec!["map".to_owned(), y.words.clone(), x.words.clone()],
-        rows,
-    )
-}
-
-fn flames(flames: &[Flame]) -> Rows {
-    let of = |flame: &Flame| {
-        flame
-            .stacks
-            .iter()
-            .map(|(stack, value)| {
-                (
-                    vec![flame.name.clone(), stack.join(" > ")],
-                    Figure {
-                        value: *value,
-                        published: None,
-                    },
-                )
-            })
-            .collect_vec()
-    };
-    (
-        vec!["of".to_owned(), "called by, and function".to_owned()],
-        flames.iter().flat_map(of).collect(),
-    )
+fn fields(map: &HeatMap, x: &Axis, y: &Axis) -> impl Iterator<Item = ([String; 3], Figure)> {
+    let places = map.ys.iter().cartesian_product(&map.xs);
+    let fields = map.fields.iter().flatten();
+    places.zip(fields).filter_map(|((up, right), field)| {
+        let names = [map.name.clone(), y.place(*up), x.place(*right)];
+        field.map(|figure| (names, figure))
+    })
 }
 
 fn intervals(rows: &[IntervalRow], unit: &str) -> Cells {
     let has_published = rows.iter().any(|row| row.published.is_some());
-    let mut headings: Vec<String> = ["row", "lower end", "middle", "upper end"]
-        .map(str::to_owned)
-        .into();
-    headings.extend(has_published.then(|| "published".to_owned()));
+    let headings = ["row", "lower end", "middle", "upper end", "published"].map(str::to_owned);
     let cells = |row: &IntervalRow| {
-        let mut cells = vec![row.name.clone()];
-        cells
-            .extend([row.low, row.middle, row.high].map(|value| quantity(value, unit).to_string()));
-        let published = row
-            .published
-            .map_or_else(|| "-".to_owned(), |value| quantity(value, unit).to_string());
-        cells.extend(has_published.then_some(published));
-        cells
+        let [low, middle, high] =
+            [row.low, row.middle, row.high].map(|value| quantity(value, unit).to_string());
+        let published = published(row.published, unit);
+        [row.name.clone(), low, middle, high, published]
     };
-    (headings, rows.iter().map(cells).collect())
+    let shown = |cells: [String; 5]| cells[..4 + usize::from(has_published)].to_vec();
+    (shown(headings), rows.iter().map(cells).map(shown).collect())
 }
 
 fn dots(dots: &[Dot], (x, x_unit): &(String, String), (y, y_unit): (&str, &str)) -> Cells {
@@ -163,26 +117,18 @@ fn dots(dots: &[Dot], (x, x_unit): &(String, String), (y, y_unit): (&str, &str))
         format!("{x} ({x_unit})"),
         format!("{y} ({y_unit})"),
     ];
-    let spread = |[low, middle, high]: [f64; 3], unit: &str| {
-        format!(
-            "{} ({}–{})",
-            quantity(middle, unit),
-            quantity(low, unit),
-            quantity(high, unit)
-        )
+    let spread = |ends: [f64; 3], unit: &str| {
+        let [low, middle, high] = ends.map(|value| quantity(value, unit));
+        format!("{middle} ({low}–{high})")
     };
-    (
-        headings,
-        dots.iter()
-            .map(|dot| {
-                vec![
-                    dot.name.clone(),
-                    spread(dot.x, x_unit),
-                    spread(dot.y, y_unit),
-                ]
-            })
-            .collect(),
-    )
+    let cells = |dot: &Dot| {
+        vec![
+            dot.name.clone(),
+            spread(dot.x, x_unit),
+            spread(dot.y, y_unit),
+        ]
+    };
+    (headings, dots.iter().map(cells).collect())
 }
 
 fn lanes(lanes: &Lanes) -> Cells {

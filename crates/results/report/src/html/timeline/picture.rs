@@ -93,17 +93,11 @@ impl Axis {
         for (index, &(from, to)) in self.kept.iter().enumerate() {
             if tick < from {
                 // Within a fold, or before everything.
-                let share = if index == 0 {
-                    0.0
-                } else {
-                    (tick - end) as f64 / (from - end) as f64
+                let left = match index {
+                    0 => 0.0,
+                    _ => 1.0 - (tick - end) as f64 / (from - end) as f64,
                 };
-                return at
-                    - if index == 0 {
-                        0.0
-                    } else {
-                        self.fold() * (1.0 - share)
-                    };
+                return at - self.fold() * left;
             }
             if tick <= to {
                 return at + (tick - from) as f64;
