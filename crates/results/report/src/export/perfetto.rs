@@ -32,14 +32,14 @@ const SEQUENCE: u32 = 1;
 struct TracePacket {
     #[prost(uint64, optional, tag = "8")]
     timestamp: Option<u64>,
-    #[prost(uint32, optional, tag = "10")]
-    trusted_packet_sequence_id: Option<u32>,
+    #[prost(uint32, tag = "10")]
+    trusted_packet_sequence_id: u32,
     #[prost(message, optional, tag = "11")]
     track_event: Option<TrackEvent>,
     #[prost(message, optional, tag = "12")]
     interned_data: Option<InternedData>,
-    #[prost(uint32, optional, tag = "13")]
-    sequence_flags: Option<u32>,
+    #[prost(uint32, tag = "13")]
+    sequence_flags: u32,
     #[prost(message, optional, tag = "60")]
     track_descriptor: Option<TrackDescriptor>,
 }
@@ -50,12 +50,12 @@ struct TrackEvent {
     category_iids: Vec<u64>,
     #[prost(message, repeated, tag = "4")]
     debug_annotations: Vec<DebugAnnotation>,
-    #[prost(int32, optional, tag = "9")]
-    r#type: Option<i32>,
-    #[prost(uint64, optional, tag = "10")]
-    name_iid: Option<u64>,
-    #[prost(uint64, optional, tag = "11")]
-    track_uuid: Option<u64>,
+    #[prost(int32, tag = "9")]
+    r#type: i32,
+    #[prost(uint64, tag = "10")]
+    name_iid: u64,
+    #[prost(uint64, tag = "11")]
+    track_uuid: u64,
     #[prost(fixed64, repeated, packed = "false", tag = "47")]
     flow_ids: Vec<u64>,
     #[prost(fixed64, repeated, packed = "false", tag = "48")]
@@ -64,8 +64,8 @@ struct TrackEvent {
 
 #[derive(Message)]
 struct DebugAnnotation {
-    #[prost(uint64, optional, tag = "1")]
-    name_iid: Option<u64>,
+    #[prost(uint64, tag = "1")]
+    name_iid: u64,
     #[prost(uint64, optional, tag = "3")]
     uint_value: Option<u64>,
     #[prost(string, optional, tag = "6")]
@@ -85,32 +85,32 @@ struct InternedData {
 /// `EventCategory`, `EventName` and `DebugAnnotationName` alike.
 #[derive(Message)]
 struct InternedNames {
-    #[prost(uint64, optional, tag = "1")]
-    iid: Option<u64>,
+    #[prost(uint64, tag = "1")]
+    iid: u64,
     #[prost(string, optional, tag = "2")]
     name: Option<String>,
 }
 
 #[derive(Message)]
 struct TrackDescriptor {
-    #[prost(uint64, optional, tag = "1")]
-    uuid: Option<u64>,
+    #[prost(uint64, tag = "1")]
+    uuid: u64,
     #[prost(string, optional, tag = "2")]
     name: Option<String>,
     #[prost(message, optional, tag = "3")]
     process: Option<ProcessDescriptor>,
-    #[prost(uint64, optional, tag = "5")]
-    parent_uuid: Option<u64>,
-    #[prost(int32, optional, tag = "11")]
-    child_ordering: Option<i32>,
+    #[prost(uint64, tag = "5")]
+    parent_uuid: u64,
+    #[prost(int32, tag = "11")]
+    child_ordering: i32,
     #[prost(int32, optional, tag = "12")]
     sibling_order_rank: Option<i32>,
 }
 
 #[derive(Message)]
 struct ProcessDescriptor {
-    #[prost(int32, optional, tag = "1")]
-    pid: Option<i32>,
+    #[prost(int32, tag = "1")]
+    pid: i32,
     #[prost(string, optional, tag = "6")]
     process_name: Option<String>,
 }
@@ -127,7 +127,6 @@ enum Table {
 struct Writer {
     bytes: Vec<u8>,
     interned: [HashMap<String, u64>; 3],
-    begun: bool,
 }
 
 /// The arguments that a slice or instant carries beside its name.
@@ -161,13 +160,12 @@ impl Extra {
 
 impl Writer {
     fn packet(&mut self, mut packet: TracePacket) {
-        packet.trusted_packet_sequence_id = Some(SEQUENCE);
-        packet.sequence_flags = Some(if self.begun {
-            NEEDS_STATE
-        } else {
+        packet.trusted_packet_sequence_id = SEQUENCE;
+        packet.sequence_flags = if self.bytes.is_empty() {
             STATE_CLEARED | NEEDS_STATE
-        });
-        self.begun = true;
+        } else {
+            NEEDS_STATE
+        };
         // Trace.packet is field 1, length-delimited.
         self.bytes.push(0x0a);
         // Writing into a Vec cannot run out of room.
@@ -182,7 +180,7 @@ impl Writer {
         let iid = interned.len() as u64 + 1;
         interned.insert(name.to_owned(), iid);
         let entry = vec![InternedNames {
-            iid: Some(iid),
+            iid,
             name: Some(name.to_owned()),
         }];
         let mut data = InternedData::default();
@@ -198,33 +196,32 @@ impl Writer {
         iid
     }
 
-    fn track(&mut self, uuid: u64, name: &str, parent: Option<u64>, rank: i32) {
-        let descriptor = TrackDescriptor {
-            uuid: Some(uuid),
-            name: Some(name.to_owned()),
-            parent_uuid: parent,
-            sibling_order_rank: Some(rank),
-            ..TrackDescriptor::default()
-        };
+    fn describe(&mut self, track: TrackDescriptor) {
         self.packet(TracePacket {
-            track_descriptor: Some(descriptor),
+            track_descriptor: Some(track),
             ..TracePacket::default()
         });
     }
 
+    fn track(&mut self, uuid: u64, name: &str, parent_uuid: u64, rank: usize) {
+        self.describe(TrackDescriptor {
+            uuid,
+            name: Some(name.to_owned()),
+            parent_uuid,
+            sibling_order_rank: Some(rank as i32),
+            ..TrackDescriptor::default()
+        });
+    }
+
     fn process(&mut self, uuid: u64, pid: i32, name: &str) {
-        let descriptor = TrackDescriptor {
-            uuid: Some(uuid),
+        self.describe(TrackDescriptor {
+            uuid,
             process: Some(ProcessDescriptor {
-                pid: Some(pid),
+                pid,
                 process_name: Some(name.to_owned()),
             }),
-            child_ordering: Some(EXPLICIT),
+            child_ordering: EXPLICIT,
             ..TrackDescriptor::default()
-        };
-        self.packet(TracePacket {
-            track_descriptor: Some(descriptor),
-            ..TracePacket::default()
         });
     }
 
@@ -239,24 +236,24 @@ impl Writer {
         let (category_iids, name_iid) = match names {
             Some((category, name)) => (
                 vec![self.iid(Table::Category, category)],
-                Some(self.iid(Table::Name, name)),
+                self.iid(Table::Name, name),
             ),
-            None => (Vec::new(), None),
+            None => Default::default(),
         };
         let debug_annotations = extra
             .annotations
             .into_iter()
             .map(|(name, annotation)| DebugAnnotation {
-                name_iid: Some(self.iid(Table::Annotation, name)),
+                name_iid: self.iid(Table::Annotation, name),
                 ..annotation
             })
             .collect();
         let event = TrackEvent {
             category_iids,
             debug_annotations,
-            r#type: Some(kind),
+            r#type: kind,
             name_iid,
-            track_uuid: Some(track),
+            track_uuid: track,
             flow_ids: extra.flows,
             terminating_flow_ids: extra.ends_flows,
         };
@@ -271,43 +268,37 @@ impl Writer {
 /// Nanoseconds of the counter's ticks, or of the recording's time where the counter's frequency is
 /// not known.
 #[derive(Clone, Copy)]
-enum Clock {
-    Counter(u64),
-    Picoseconds,
-    Raw,
+struct Clock {
+    counter_hz: Option<u64>,
+    /// Units of the recording's time in a nanosecond, where it counts time and no counter does.
+    per_ns: u64,
 }
 
 impl Clock {
     fn new(findings: &Findings<'_>) -> Self {
         let time = &findings.recording.header.time;
-        match (time.counter_hz, time.unit.as_str()) {
-            (Some(hz), _) if hz > 0 => Self::Counter(hz),
-            (_, "ps") => Self::Picoseconds,
-            _ => Self::Raw,
+        let counter_hz = time.counter_hz.filter(|hz| *hz > 0);
+        let is_fine = counter_hz.is_none() && time.unit == "ps";
+        Self {
+            counter_hz,
+            per_ns: if is_fine { 1000 } else { 1 },
         }
     }
 
     fn ticks(self, ticks: u64) -> u64 {
-        match self {
-            Self::Counter(hz) => (u128::from(ticks) * 1_000_000_000 / u128::from(hz)) as u64,
-            _ => ticks,
-        }
+        let ns = |hz| (u128::from(ticks) * 1_000_000_000 / u128::from(hz)) as u64;
+        self.counter_hz.map_or(ticks, ns)
     }
 
-    /// Nanoseconds of a time of the recording, where it counts time.
     fn time(self, time: u64) -> u64 {
-        match self {
-            Self::Picoseconds => time / 1000,
-            Self::Counter(_) | Self::Raw => time,
-        }
+        time / self.per_ns
     }
 
     /// Spans and events must agree, and spans are cut from the counter's ticks.
     fn event(self, event: &Event) -> u64 {
-        match self {
-            Self::Counter(_) => self.ticks(event.ticks),
-            Self::Picoseconds => event.time / 1000,
-            Self::Raw => event.time,
+        match self.counter_hz {
+            Some(_) => self.ticks(event.ticks),
+            None => self.time(event.time),
         }
     }
 }
@@ -318,7 +309,6 @@ pub fn perfetto(findings: &Findings<'_>) -> Vec<u8> {
     let mut writer = Writer {
         bytes: Vec::with_capacity(recording.events().len() * 48 + 4096),
         interned: Default::default(),
-        begun: false,
     };
     let measures = recording.measures().iter();
     let names: BTreeMap<u16, String> = measures
@@ -350,7 +340,7 @@ pub fn perfetto(findings: &Findings<'_>) -> Vec<u8> {
         let cpus = cpus.sorted_by_key(|cpu| (names.get(cpu), *cpu));
         let cpus = cpus.dedup().collect_vec();
         for (rank, &cpu) in cpus.iter().enumerate() {
-            writer.track(tracks.cpu(cpu), &cpu_name(cpu), Some(process), rank as i32);
+            writer.track(tracks.cpu(cpu), &cpu_name(cpu), process, rank);
         }
         let of_series = lanes
             .iter()
@@ -360,7 +350,9 @@ pub fn perfetto(findings: &Findings<'_>) -> Vec<u8> {
         let mut channels = Vec::new();
         for (&number, events) in iterations {
             let iteration = findings.timelines.iteration(series, number);
-            let ends = cpus_events(events)
+            let ends = events
+                .values()
+                .flatten()
                 .filter(|event| releases.contains(&Some(event.point)))
                 .map(|event| ((event.cpu, event.ticks, event.argument), Vec::new()))
                 .collect();
@@ -407,11 +399,6 @@ fn by_series(recording: &Recording) -> BTreeMap<Series, Iterations<'_>> {
     by_series
 }
 
-/// The events of all CPUs.
-fn cpus_events<'e>(events: &BTreeMap<u16, Vec<&'e Event>>) -> impl Iterator<Item = &'e Event> {
-    events.values().flatten().copied()
-}
-
 /// The place where the tracks of a process are, and how far each is written.
 struct Tracks<'r> {
     process: u64,
@@ -445,9 +432,9 @@ impl<'r> Tracks<'r> {
         for service in iteration.services() {
             if !channels.contains(&service.channel) {
                 channels.push(service.channel);
-                let rank = (cpus + channels.len()) as i32;
+                let rank = cpus + channels.len();
                 let name = format!("SCP, channel {}", service.channel);
-                writer.track(self.scp(service.channel), &name, Some(self.process), rank);
+                writer.track(self.scp(service.channel), &name, self.process, rank);
             }
             let cpu = cpu_name(service.cpu);
             let track = self.scp(service.channel);
@@ -479,12 +466,7 @@ impl<'r> Tracks<'r> {
         for (number, lane) in lanes.iter().enumerate() {
             let track = self.process + 0x20_0000 + number as u64;
             let name = format!("{}, {}", lane.owner(), lane.lane.title);
-            writer.track(
-                track,
-                &name,
-                Some(self.process),
-                (first_rank + number) as i32,
-            );
+            writer.track(track, &name, self.process, first_rank + number);
             let mut marks = lane.marks.iter().peekable();
             let mut mark_until = |writer: &mut Writer, until: u64| {
                 while let Some(mark) = marks.next_if(|mark| mark.at <= until) {
