@@ -4,7 +4,7 @@ use crate::tables::Table;
 use crate::work::{Asked, RunError, UsageError, just, work};
 use console::Console;
 use experiment::Progress;
-use findings::{Finding, Findings, Run};
+use findings::{Finding, Findings};
 use miette::{IntoDiagnostic, miette};
 use published::Published;
 use pyo3::prelude::*;
@@ -127,13 +127,8 @@ impl Recording {
         just(py, move || {
             let experiment = &rows.header.experiment;
             let published = Published::read(&Data::find(None)?.published(), experiment)?;
-            let run = Run {
-                recording: &rows,
-                folder: &name,
-                published: &published,
-            };
-            let read = Findings::read(&rows, &name, &published);
-            let finding = Finding::read(&run, &read)
+            let read = Findings::new(&rows, &name, Some(&published));
+            let finding = Finding::read(&read)
                 .into_diagnostic()?
                 .ok_or_else(|| {
                     miette!(

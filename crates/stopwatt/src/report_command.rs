@@ -337,7 +337,8 @@ pub fn write(
             folder.display()
         );
     }
-    let report = Report::new(recording, &folder.display().to_string(), published);
+    let shown = folder.display().to_string();
+    let report = Report::new(recording, &shown, published);
     hand_out(console, format, out, |style, all| {
         Ok(report.render(format, style, all))
     })

@@ -1,36 +1,6 @@
 //! Statistics over measures. Nothing here uses a mathematical function beyond the square root,
 //! which IEEE 754 defines to the last bit, so a result is the same on every machine.
 
-/// The summary of a set of values.
-#[derive(Clone)]
-pub struct Summary {
-    /// The number of values.
-    pub count: usize,
-    /// The smallest.
-    pub min: f64,
-    /// The largest.
-    pub max: f64,
-    /// The middle one, or the mean of the middle two.
-    pub median: f64,
-    /// Arithmetic mean.
-    pub mean: f64,
-    /// Standard deviation of the sample (divisor n - 1); 0 for a single value.
-    pub sd: f64,
-}
-
-/// Summarises values; `None` if there are none.
-pub fn summary(values: &[f64]) -> Option<Summary> {
-    let sorted = sorted(values);
-    Some(Summary {
-        count: sorted.len(),
-        min: *sorted.first()?,
-        max: *sorted.last()?,
-        median: quantile_of_sorted(&sorted, 0.5)?,
-        mean: mean(values)?,
-        sd: sd(values)?,
-    })
-}
-
 /// The median; `None` if there are no values.
 pub fn median(values: &[f64]) -> Option<f64> {
     quantile(values, 0.5)
@@ -38,11 +8,7 @@ pub fn median(values: &[f64]) -> Option<f64> {
 
 /// The quantile `q` of 0 to 1, linear between neighbours (the definition that R calls type 7).
 pub fn quantile(values: &[f64], q: f64) -> Option<f64> {
-    quantile_of_sorted(&sorted(values), q)
-}
-
-/// As [`quantile`], for values that are sorted already.
-pub fn quantile_of_sorted(sorted: &[f64], q: f64) -> Option<f64> {
+    let sorted = sorted(values);
     let last = sorted.len().checked_sub(1)?;
     let place = q.clamp(0.0, 1.0) * last as f64;
     let below = place as usize;
@@ -70,13 +36,6 @@ pub fn ends(values: impl IntoIterator<Item = f64>) -> [f64; 2] {
     let wider = |[least, most]: [f64; 2], value| [least.min(value), most.max(value)];
     let none = [f64::INFINITY, f64::NEG_INFINITY];
     values.into_iter().fold(none, wider)
-}
-
-/// Standard deviation of the sample (divisor n - 1); 0 for a single value, `None` for none.
-pub fn sd(values: &[f64]) -> Option<f64> {
-    let mean = mean(values)?;
-    let squares = sum(values.iter().map(|value| (value - mean) * (value - mean)));
-    Some((squares / values.len().saturating_sub(1).max(1) as f64).sqrt())
 }
 
 /// A number to its millionths: figures for machines say no more.
@@ -115,16 +74,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_summary_of_one_to_five() {
-        let s = summary(&[5.0, 1.0, 4.0, 2.0, 3.0]).unwrap();
-        assert_eq!(
-            (s.count, s.min, s.max, s.median, s.mean),
-            (5, 1.0, 5.0, 3.0, 3.0)
-        );
-        assert_eq!(s.sd, 2.5_f64.sqrt());
-    }
-
-    #[test]
     fn quantiles_lie_between_neighbours() {
         assert_eq!(quantile(&[1.0, 2.0, 3.0, 4.0], 0.5), Some(2.5));
         assert_eq!(quantile(&[1.0, 2.0, 3.0, 4.0], 0.25), Some(1.75));
@@ -142,9 +91,8 @@ mod tests {
     }
 
     #[test]
-    fn nothing_has_no_median_and_one_value_no_spread() {
+    fn nothing_has_no_median() {
         assert_eq!(median(&[]), None);
-        assert_eq!(sd(&[3.0]), Some(0.0));
     }
 
     #[test]

@@ -1,13 +1,13 @@
 //! `batch`: frame sizes.
 
-use crate::Run;
-use crate::rows::{sum, values};
+use crate::Findings;
+use crate::rows::measures_of;
 use crate::spread::{Steadiness, apart, quartiles, scatters};
 use crate::ticks::Ticks;
 use evidence::Leaders;
 use itertools::Itertools;
 use published::{DataplaneReference, FootprintFigure};
-use recording::{Recording, metrics, stats};
+use recording::{metrics, stats};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -53,21 +53,30 @@ const LOOPS: [&str; 2] = ["single+0", "single+4"];
 const KINDS: [&str; 4] = ["indices", "lanes", "header lines", "data lines"];
 
 /// Reads the study.
-pub fn read<'r>(run: &Run<'r>) -> Batch<'r> {
-    let recording = run.recording;
+pub fn read<'r>(findings: &Findings<'r>) -> Batch<'r> {
+    let recording = findings.recording;
     let size = |series| {
         let (variant, ..) = recording.series_texts(series);
         let at = recording.header.coordinates.get(variant)?;
         Some((at.get("frame_size")?.as_integer()? as u64, variant))
     };
     let sizes = recording.all_series().filter_map(size);
-    let reference = run.published.footprint.as_ref();
+    let reference = findings.published.footprint.as_ref();
     let row = |(size, variant): (u64, &str)| {
-        let own = only(recording, variant);
+        let values = |case, metric, of: &str| -> Vec<f64> {
+            measures_of(recording, case, metric)
+                .filter(|row| (row.variant, row.subject) == (variant, of))
+                .map(|row| row.value)
+                .collect()
+        };
+        let bytes = |of: &str| {
+            values("footprint", metrics::FOOTPRINT, of)
+                .iter()
+                .sum::<f64>() as u64
+        };
         let published =
             reference.and_then(|of| of.figures.iter().find(|row| row.frame_size == size));
-        let repetitions =
-            LOOPS.map(|cell| values(&own, "prefetch", metrics::CLOCKS_PER_PACKET, cell));
+        let repetitions = LOOPS.map(|cell| values("prefetch", metrics::CLOCKS_PER_PACKET, cell));
         Row {
             frame_size: size,
             outlier: repetitions.iter().any(|values| scatters(values)),
@@ -75,10 +84,10 @@ pub fn read<'r>(run: &Run<'r>) -> Batch<'r> {
                 .each_ref()
                 .map(|values| stats::median(values).unwrap_or(0.0)),
             repetitions,
-            instruction_bytes: sum(&own, "footprint", metrics::FOOTPRINT, "instructions") as u64,
+            instruction_bytes: bytes("instructions"),
             published_kb: published
                 .map(|row| [row.vector_4b_kb, row.descriptor_32b_kb, row.buffer_128b_kb]),
-            bytes: KINDS.map(|kind| sum(&own, "footprint", metrics::FOOTPRINT, kind) as u64),
+            bytes: KINDS.map(bytes),
         }
     };
     let rows = sizes.unique_by(|(size, _)| *size).map(row).collect_vec();
@@ -88,7 +97,7 @@ pub fn read<'r>(run: &Run<'r>) -> Batch<'r> {
     Batch {
         steadiness,
         ticks: Ticks::new(recording),
-        recording: run.folder,
+        recording: findings.folder,
         reference,
         rows,
     }
@@ -100,18 +109,6 @@ pub fn best(rows: &[Row]) -> Option<Leaders<&Row>> {
     Leaders::least(rows.iter().filter(|row| !row.outlier), |row| {
         Some(quartiles(&row.repetitions[1]))
     })
-}
-
-/// The measures of one variant.
-fn only(recording: &Recording, variant: &str) -> Recording {
-    let mut own = Recording::new(recording.header.clone());
-    own.append(recording);
-    let series = own
-        .all_series()
-        .filter(|series| own.series_texts(*series).0 == variant)
-        .collect_vec();
-    own.keep_series(&series);
-    own
 }
 
 /// Bytes in KB of 1024.

@@ -1,6 +1,5 @@
 //! Recorded cells beside published ones.
 
-use crate::rows::of_metric;
 use attribution::lock_order_decides as by_rank;
 use attribution::{CellResult, microseconds};
 use evidence::{Iterations, Rank};
@@ -307,7 +306,9 @@ pub struct Range {
 /// The powerdowns of a series by rank; `None` where it has none.
 pub fn spread(recording: &Recording, series: Series) -> Option<Spread> {
     let (release, case, _) = recording.series_texts(series);
-    let of = of_metric(recording, POWERDOWN).filter(|measure| measure.series == series);
+    let of = recording.measures().iter().filter(|measure| {
+        measure.series == series && recording.text(measure.metric) == POWERDOWN.name
+    });
     let iterations: Iterations<_, _> = of
         .filter_map(|of| Some((of.iteration, of.cpu?, microseconds(recording, of)?)))
         .collect();

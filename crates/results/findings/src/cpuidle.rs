@@ -164,8 +164,8 @@ pub fn read<'r>(findings: &'r Findings<'_>) -> Result<KernelCounts<'r>, FactsErr
             .filter(|count| (count.variant, count.case) == (kernel, case))
             .collect_vec();
         let seconds = measures_of(recording, case, metrics::WINDOW)
-            .find(|measure| recording.series_texts(measure.series).0 == kernel)
-            .map(|measure| measure.value)
+            .find(|row| row.variant == kernel)
+            .map(|row| row.value)
             .filter(|seconds| *seconds > 0.0);
         let cpus = of.iter().map(|count| count.cpu).unique().collect_vec();
         let known = facts
@@ -198,7 +198,7 @@ pub fn read<'r>(findings: &'r Findings<'_>) -> Result<KernelCounts<'r>, FactsErr
         wake_ups: trace.wake_ups,
         domains: trace.domains,
         clusters: facts.clusters,
-        recording: &findings.folder,
+        recording: findings.folder,
     })
 }
 

@@ -2,7 +2,7 @@
 
 use crate::beside::beside;
 use crate::rows::{Row, named};
-use crate::{Interval, Run};
+use crate::{Findings, Interval};
 use evidence::Leaders;
 use itertools::Itertools;
 use published::EasReference;
@@ -145,11 +145,11 @@ fn scaled(name: String, predicted: &[f64], published: &[(u32, f64)]) -> Option<P
 }
 
 /// Reads the boards.
-pub fn read<'r>(run: &Run<'r>) -> Result<EasEnergy<'r>, FactsError> {
-    let recording = run.recording;
+pub fn read<'r>(findings: &Findings<'r>) -> Result<EasEnergy<'r>, FactsError> {
+    let recording = findings.recording;
     let facts: facts::ManyTasks = recording.header.facts()?;
     let rows = named(recording);
-    let reference = run.published.eas.as_ref().filter(|reference| {
+    let reference = findings.published.eas.as_ref().filter(|reference| {
         (
             reference.period_ms,
             reference.duty_percent,
@@ -175,7 +175,7 @@ pub fn read<'r>(run: &Run<'r>) -> Result<EasEnergy<'r>, FactsError> {
         seeds: recording.header.iterations,
         published_source: source.map(|reference| reference.source.as_str()),
         published_conditions: source.map(|reference| reference.conditions.as_str()),
-        recording: run.folder,
+        recording: findings.folder,
     })
 }
 
@@ -428,13 +428,7 @@ mod tests {
                     .subject = Some(subject);
             }
         }
-        let published = published::Published::default();
-        let found = read(&Run {
-            recording: &recording,
-            folder: "",
-            published: &published,
-        })
-        .unwrap();
+        let found = read(&Findings::new(&recording, "", None)).unwrap();
         let gain = found.boards[0].gain_percent.unwrap();
         let rounded = gain.all().map(f64::round);
         assert_eq!(rounded, [-10.0, 5.0, 6.0], "its sign is not known");

@@ -1,6 +1,6 @@
 //! Why packets ended in a graph, and what else its nodes counted.
 
-use crate::rows::named;
+use crate::rows::measures_of;
 use recording::{Recording, metrics};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -23,9 +23,7 @@ pub struct NodeCount<'r> {
 
 /// Reads the counts.
 pub fn read(recording: &Recording) -> Vec<NodeCount<'_>> {
-    named(recording)
-        .into_iter()
-        .filter(|row| row.is_of(CASE, metrics::PACKETS))
+    measures_of(recording, CASE, metrics::PACKETS)
         .map(|row| NodeCount {
             node: row.subject,
             reason: row.role,

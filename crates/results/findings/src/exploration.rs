@@ -1,6 +1,7 @@
 //! `explore psci` and `explore rcu`: what broke, and the schedule that breaks it.
 
-use crate::Run;
+use crate::Findings;
+use crate::rows::named;
 use recording::Recording;
 use recording::facts::{self, FactsError};
 use schemars::JsonSchema;
@@ -48,8 +49,8 @@ pub struct Exploration<'r> {
 const TRIED: &str = "tried";
 
 /// Reads what was tried, and what broke.
-pub fn read<'r>(run: &Run<'r>) -> Result<Exploration<'r>, FactsError> {
-    let recording = run.recording;
+pub fn read<'r>(findings: &Findings<'r>) -> Result<Exploration<'r>, FactsError> {
+    let recording = findings.recording;
     let header = &recording.header;
     // An exploration in which nothing broke has no schedule to tell.
     let facts: Option<facts::Exploration> = match (header.facts(), header.lanes.is_empty()) {
@@ -81,15 +82,12 @@ pub fn read<'r>(run: &Run<'r>) -> Result<Exploration<'r>, FactsError> {
         operations_tried: measured(recording, "operations_tried").unwrap_or_default(),
         complaints: &header.complaints,
         source: recording,
-        folder: run.folder,
+        folder: findings.folder,
     })
 }
 
 /// The value of a metric.
 fn measured(recording: &Recording, name: &str) -> Option<u64> {
-    let mut all = recording.measures().iter();
-    Some(
-        all.find(|measure| recording.text(measure.metric) == name)?
-            .value as u64,
-    )
+    let mut rows = named(recording).into_iter();
+    Some(rows.find(|row| row.metric == name)?.value as u64)
 }

@@ -1,12 +1,12 @@
 //! `idle-clock`: what reading a clock and dividing cost the idle loop.
 
-use crate::Run;
-use crate::rows::{measures_of, of_metric, subject};
+use crate::Findings;
+use crate::rows::{Row, measures_of, of_metric};
 use crate::spread::Steadiness;
 use published::ClockReference;
 use recording::facts::{self, FactsError};
 use recording::metrics::{self, Metric};
-use recording::{Measure, Recording, Series, grouped};
+use recording::{Recording, grouped};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -43,7 +43,7 @@ pub struct Clocks<'r> {
 }
 
 /// Statistics of times in nanoseconds: of a read or a division, over rounds of many.
-#[derive(Clone, Copy, Default, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Statistics {
     /// The mean.
     pub average_ns: Option<f64>,
@@ -77,20 +77,23 @@ impl Statistics {
         ])
     }
 
-    /// A statistic by its name in recordings.
-    fn at(&mut self, name: &str) -> Option<&mut Option<f64>> {
-        Some(match name {
-            "average" => &mut self.average_ns,
-            "trimmed" => &mut self.trimmed_ns,
-            "stddev" => &mut self.stddev_ns,
-            "min" => &mut self.min_ns,
-            "max" => &mut self.max_ns,
-            "p25" => &mut self.p25_ns,
-            "p50" => &mut self.p50_ns,
-            "p75" => &mut self.p75_ns,
-            "p99" => &mut self.p99_ns,
-            _ => return None,
-        })
+    /// Those of a recording by their names there.
+    fn new(values: &[(&str, f64)]) -> Self {
+        let at = |wanted| {
+            let mut last = values.iter().rev();
+            Some(last.find(|(name, _)| *name == wanted)?.1)
+        };
+        Self {
+            average_ns: at("average"),
+            trimmed_ns: at("trimmed"),
+            stddev_ns: at("stddev"),
+            min_ns: at("min"),
+            max_ns: at("max"),
+            p25_ns: at("p25"),
+            p50_ns: at("p50"),
+            p75_ns: at("p75"),
+            p99_ns: at("p99"),
+        }
     }
 }
 
@@ -147,34 +150,26 @@ fn times<'r>(
     case: &'r str,
     metric: Metric,
 ) -> Vec<(&'r str, &'r str, Statistics)> {
-    let measures = measures_of(recording, case, metric)
-        .map(|measure| (subject(recording, measure), measure))
-        .filter(|(statistic, _)| Statistics::default().at(statistic).is_some());
-    let by_series = grouped(measures.map(|it| (it.1.series, it)));
-    let of_series = |(series, measures): (Series, Vec<(&str, &Measure)>)| {
-        let (name, _, mode) = recording.series_texts(series);
-        let mut times = Statistics::default();
-        for (statistic, measure) in measures {
-            if let Some(value) = times.at(statistic) {
-                *value = Some(measure.value);
-            }
-        }
-        (name, mode, times)
-    };
-    by_series.into_iter().map(of_series).collect()
+    let rows = measures_of(recording, case, metric);
+    grouped(rows.map(|row| ((row.variant, row.mode), (row.subject, row.value))))
+        .into_iter()
+        .map(|((name, mode), values)| (name, mode, Statistics::new(&values)))
+        .filter(|(.., times)| *times != Statistics::default())
+        .collect()
 }
 
 fn changes(recording: &Recording) -> Vec<Change<'_>> {
     of_metric(recording, metrics::CHANGED_CHOICES)
         .map(|choices| {
-            let (governor, _, unsaid) = recording.series_texts(choices.series);
+            let at =
+                |row: &Row<'_>| (row.names(), row.subject) == (choices.names(), choices.subject);
             let changed_energy = of_metric(recording, metrics::CHANGED_ENERGY)
-                .find(|other| other.series == choices.series && other.subject == choices.subject)
-                .map(|measure| measure.value);
+                .find(at)
+                .map(|row| row.value);
             Change {
-                governor,
-                unsaid,
-                with: subject(recording, choices),
+                governor: choices.variant,
+                unsaid: choices.mode,
+                with: choices.subject,
                 changed_choices: choices.value,
                 changed_energy,
             }
@@ -183,8 +178,8 @@ fn changes(recording: &Recording) -> Vec<Change<'_>> {
 }
 
 /// Reads clocks, divisions and changes.
-pub fn read<'r>(run: &Run<'r>) -> Result<Clocks<'r>, FactsError> {
-    let recording = run.recording;
+pub fn read<'r>(findings: &Findings<'r>) -> Result<Clocks<'r>, FactsError> {
+    let recording = findings.recording;
     let facts: facts::Clocks = recording.header.facts()?;
     let is_virtual = facts.virtual_machine.is_some();
     let of_threads = |case, metric| {
@@ -217,7 +212,7 @@ pub fn read<'r>(run: &Run<'r>) -> Result<Clocks<'r>, FactsError> {
         Some((high - low) / middle.max(f64::MIN_POSITIVE))
     };
     Ok(Clocks {
-        reference: run.published.clocks.as_ref(),
+        reference: findings.published.clocks.as_ref(),
         steadiness: Steadiness::new(clocks.iter().map(apart), []),
         clocks,
         read_sections: of_threads("read-section", metrics::READ_SECTION).collect(),
@@ -235,7 +230,7 @@ pub fn read<'r>(run: &Run<'r>) -> Result<Clocks<'r>, FactsError> {
         shift_bias: BIAS,
         clock_source: facts.source,
         notes: &recording.header.notes,
-        recording: run.folder,
+        recording: findings.folder,
         saved_by: saving.map(|(by, _)| by).unwrap_or_default(),
     })
 }

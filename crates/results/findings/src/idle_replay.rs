@@ -1,11 +1,11 @@
 //! `idle-replay`: what governors did with a trace, and what it cost.
 
-use crate::Run;
-use crate::rows::{InOrder, role, subject};
+use crate::Findings;
+use crate::rows::{InOrder, Row, named};
 use itertools::Itertools;
+use recording::distinct;
 use recording::facts::{self, FactsError};
 use recording::metrics::{self, Metric};
-use recording::{Measure, Recording, distinct};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -339,48 +339,37 @@ impl Bounds {
 
 /// The measures of a governor.
 #[derive(Clone, Copy)]
-struct TraceMeasures<'r> {
-    recording: &'r Recording,
+struct TraceMeasures<'a, 'r> {
+    rows: &'a [Row<'r>],
     name: &'r str,
 }
 
-impl<'r> TraceMeasures<'r> {
-    fn all(recording: &'r Recording) -> Vec<Self> {
-        let of_case = recording
-            .all_series()
-            .map(|series| recording.series_texts(series))
-            .filter(|(variant, case, _)| *case == CASE && *variant != TRACE);
-        let names = distinct(of_case.map(|(variant, ..)| variant));
-        // The order in which series are numbered is that of their first rows: governors as they
-        // were asked for, and what was best last.
-        names
-            .into_iter()
-            .map(|name| Self { recording, name })
-            .collect()
+impl<'a, 'r> TraceMeasures<'a, 'r> {
+    /// Those of each governor: as they were asked for, and what was best last.
+    fn all(rows: &'a [Row<'r>]) -> impl Iterator<Item = Self> {
+        let of_case = rows
+            .iter()
+            .filter(|row| row.case == CASE && row.variant != TRACE);
+        let names = distinct(of_case.map(|row| row.variant)).into_iter();
+        names.map(move |name| Self { rows, name })
     }
 
-    fn measures(self, case: &'static str, metric: Metric) -> impl Iterator<Item = &'r Measure> {
-        let (recording, name) = (self.recording, self.name);
-        recording.measures().iter().filter(move |measure| {
-            let (variant, of, _) = recording.series_texts(measure.series);
-            of == case && variant == name && recording.text(measure.metric) == metric.name
-        })
+    fn measures(self, case: &'static str, metric: Metric) -> impl Iterator<Item = &'a Row<'r>> {
+        let rows = self.rows.iter();
+        rows.filter(move |row| row.variant == self.name && row.is_of(case, metric))
     }
 
     fn between(self, metric: Metric, of: &str) -> Option<Bounds> {
-        let values = self
-            .measures(CASE, metric)
-            .filter(|measure| subject(self.recording, measure) == of);
-        Bounds::new(values.map(|measure| measure.value))
+        let values = self.measures(CASE, metric).filter(|row| row.subject == of);
+        Bounds::new(values.map(|row| row.value))
     }
 
     /// Counts over all states in percent of all entries: the least and the greatest over what is
     /// not known.
     fn shares(self, of: &[Metric]) -> Option<Bounds> {
-        let mode = |measure: &Measure| self.recording.series_texts(measure.series).2;
         let mut entered = BTreeMap::new();
-        for measure in self.measures(CASE, metrics::IDLE_ENTERED) {
-            *entered.entry(mode(measure)).or_default() += measure.value;
+        for row in self.measures(CASE, metrics::IDLE_ENTERED) {
+            *entered.entry(row.mode).or_default() += row.value;
         }
         let is_end = |mode: &str| facts::Replay::ENDS.contains(&mode);
         let all = entered
@@ -389,11 +378,9 @@ impl<'r> TraceMeasures<'r> {
             .map(|(_, all)| *all)
             .fold(1.0, f64::max);
         let mut counted = BTreeMap::new();
-        for metric in of {
-            for measure in self.measures(CASE, *metric).filter(|measure: &&Measure| {
-                subject(self.recording, measure) == facts::Replay::ALL_STATES
-            }) {
-                *counted.entry(mode(measure)).or_default() += measure.value;
+        for row in of.iter().flat_map(|metric| self.measures(CASE, *metric)) {
+            if row.subject == facts::Replay::ALL_STATES {
+                *counted.entry(row.mode).or_default() += row.value;
             }
         }
         Bounds::new(counted.into_iter().map(|(mode, count): (&str, f64)| {
@@ -404,13 +391,6 @@ impl<'r> TraceMeasures<'r> {
             };
             (100.0 * count / of).min(100.0)
         }))
-    }
-
-    fn state_names(self) -> Vec<&'r str> {
-        distinct(
-            self.measures(CASE, metrics::IDLE_ENTERED)
-                .map(|measure| subject(self.recording, measure)),
-        )
     }
 
     fn agreement(self) -> Option<Agreement> {
@@ -429,22 +409,10 @@ impl<'r> TraceMeasures<'r> {
     /// The power domains below it.
     fn power_domains(self) -> Vec<PowerDomain<'r>> {
         let measures = |metric| self.measures(facts::Replay::POWER_DOMAINS, metric);
-        let name = |measure| {
-            (
-                role(self.recording, measure),
-                subject(self.recording, measure),
-            )
-        };
-        let names = distinct(measures(metrics::IDLE_TIME).map(name));
+        let names = distinct(measures(metrics::IDLE_TIME).map(|row| (row.role, row.subject)));
         let between = |domain: &str, state: &str, metric: Metric| {
-            Bounds::new(
-                measures(metric)
-                    .filter(|measure| {
-                        role(self.recording, measure) == domain
-                            && subject(self.recording, measure) == state
-                    })
-                    .map(|measure| measure.value),
-            )
+            let of = measures(metric).filter(|row| (row.role, row.subject) == (domain, state));
+            Bounds::new(of.map(|row| row.value))
         };
         let state = |domain: &str, name: &'r str| State {
             name,
@@ -474,12 +442,12 @@ impl<'r> TraceMeasures<'r> {
         // Units of the platform's table times seconds.
         let energies = self
             .measures(CASE, metrics::IDLE_ENERGY)
-            .map(|measure| (subject(self.recording, measure), measure.value))
+            .map(|row| (row.subject, row.value))
             .collect_vec();
         let energy = Bounds::new(energies.iter().map(|(_, energy)| *energy));
         let wrong = self.shares(&[metrics::IDLE_ABOVE, metrics::IDLE_BELOW]);
-        let states = self
-            .state_names()
+        let entered = self.measures(CASE, metrics::IDLE_ENTERED);
+        let states = distinct(entered.map(|row| row.subject))
             .into_iter()
             .map(|name| State {
                 name,
@@ -519,16 +487,14 @@ impl<'r> TraceMeasures<'r> {
     }
 }
 
-fn counters(recording: &Recording) -> Option<Counters> {
+fn counters(rows: &[Row<'_>]) -> Option<Counters> {
     let value = |mode: &str, metric: Metric| {
-        recording
-            .measures()
-            .iter()
-            .find(|measure| {
-                recording.series_texts(measure.series) == ("recorded", "counters", mode)
-                    && recording.text(measure.metric) == metric.name
-            })
-            .map(|measure| measure.value)
+        let of = ["counters", RECORDED, mode];
+        let mut rows = rows.iter();
+        Some(
+            rows.find(|row| row.names() == of && row.metric == metric.name)?
+                .value,
+        )
     };
     let of = |mode| {
         let count = |metric| value(mode, metric).map(Bounds::exactly);
@@ -571,13 +537,14 @@ fn limits<'r>(
 }
 
 /// Reads a replay.
-pub fn read<'r>(run: &Run<'r>) -> Result<Replay<'r>, FactsError> {
-    let recording = run.recording;
+pub fn read<'r>(findings: &Findings<'r>) -> Result<Replay<'r>, FactsError> {
+    let recording = findings.recording;
     let facts: facts::Replay = recording.header.facts()?;
     let is_powered = facts.power.is_some();
     let watts = facts.power.and_then(|power| power.watts_per_unit);
+    let rows = named(recording);
     let trace = TraceMeasures {
-        recording,
+        rows: &rows,
         name: TRACE,
     };
     let intervals = |what| {
@@ -587,8 +554,8 @@ pub fn read<'r>(run: &Run<'r>) -> Result<Replay<'r>, FactsError> {
     };
     let reasons = trace
         .measures(CASE, metrics::IDLE_INTERVALS)
-        .filter(|measure| role(recording, measure) == "reason");
-    let all = TraceMeasures::all(recording).into_iter();
+        .filter(|row| row.role == "reason");
+    let all = TraceMeasures::all(&rows);
     let governors = all.map(|governor| governor.governor(watts)).collect_vec();
     let own = governors
         .iter()
@@ -608,26 +575,21 @@ pub fn read<'r>(run: &Run<'r>) -> Result<Replay<'r>, FactsError> {
             unknown: intervals("unknown"),
         },
         unknown_because: reasons
-            .map(|measure| (subject(recording, measure), Bounds::exactly(measure.value)))
+            .map(|row| (row.subject, Bounds::exactly(row.value)))
             .collect(),
-        kernel_counters: counters(recording),
-        platform: recording
-            .header
-            .platform
-            .as_ref()
-            .map(|platform| platform.name.as_str()),
+        kernel_counters: counters(&rows),
+        platform: recording.header.platform_name(),
         powers_sourced,
         own_governor: own,
         verdict,
-        power_domains: TraceMeasures::all(recording)
-            .into_iter()
+        power_domains: TraceMeasures::all(&rows)
             .flat_map(TraceMeasures::power_domains)
             .collect(),
         governors,
         limits,
         s2idle: facts.s2idle,
         notes: &recording.header.notes,
-        recording: run.folder,
+        recording: findings.folder,
     })
 }
 

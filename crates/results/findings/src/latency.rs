@@ -208,7 +208,7 @@ pub fn read<'f>(findings: &'f Findings<'f>) -> Latency<'f> {
     });
     Latency {
         experiment: "psci-latency",
-        recording: &findings.folder,
+        recording: findings.folder,
         cases: cells
             .filter_map(|cell| CaseFacts::new(findings, cell))
             .collect(),

@@ -30,7 +30,6 @@ pub mod psci_calls;
 pub mod published_changes;
 mod recorded;
 mod rows;
-mod run;
 pub mod spread;
 pub mod strides;
 pub mod sweep_effects;
@@ -40,10 +39,11 @@ pub mod what_if;
 pub mod working_set;
 
 pub use interval::Interval;
+// `placement` calls what it reads a run.
+pub(crate) use recorded::Findings as Run;
 pub use recorded::{Findings, MeasureRow, command, names, repeats};
 pub use recording::stats::quantile;
 pub use rows::InOrder;
-pub use run::Run;
 
 use recording::facts::FactsError;
 use schemars::generate::SchemaSettings;
@@ -53,7 +53,7 @@ use serde::Serialize;
 /// Makes [`Finding`] of its rows. A row has a name, which the class in Python has as well; the type
 /// in its module; the experiments; and a call of the module's `read`.
 macro_rules! findings {
-    ($d:tt, $run:ident, $findings:ident, { $($name:ident($module:ident::$type:ident): $($experiment:literal)|+ $(if $is:expr)? => $read:expr;)* }) => {
+    ($d:tt, $findings:ident, { $($name:ident($module:ident::$type:ident): $($experiment:literal)|+ $(if $is:expr)? => $read:expr;)* }) => {
         /// What an experiment found.
         #[derive(Serialize, JsonSchema)]
         #[expect(missing_docs, reason = "the words about a finding stand at its type")]
@@ -67,10 +67,10 @@ macro_rules! findings {
             ///
             /// # Errors
             /// The recording's facts are missing, or are of another version or form.
-            pub fn read($run: &Run<'r>, $findings: &'r Findings<'r>) -> Result<Option<Self>, FactsError> {
+            pub fn read($findings: &'r Findings<'r>) -> Result<Option<Self>, FactsError> {
                 // Whatever made them, latencies of PSCI calls are told in one way.
                 let has_latencies = !$findings.compared().is_empty();
-                let experiment = $run.recording.header.experiment.as_str();
+                let experiment = $findings.recording.header.experiment.as_str();
                 Ok(Some(match if has_latencies { "psci-latency" } else { experiment } {
                     $($($experiment)|+ $(if $is)? => {
                         use crate::$module::read;
@@ -101,23 +101,23 @@ macro_rules! findings {
     };
 }
 
-findings!($, run, findings, {
+findings!($, findings, {
     PsciLatency(latency::Latency): "psci-latency" if !findings.compared().is_empty() => read(findings);
-    Explore(exploration::Exploration): "explore-psci" | "explore-rcu" => read(run)?;
-    PsciCalls(psci_calls::Calls): "psci-calls" => read(run)?;
-    Count(passages::Passages): "count" => read(run)?;
-    LinuxBoot(linux::Boot): "linux-boot" => read(run);
-    Dataplane(loaded::LoadedGraph): "dataplane" => read(run)?;
-    Prefetch(strides::Strides): "prefetch" => read(run)?;
-    WorkingSet(working_set::WorkingSet): "batch" if crate::working_set::is_of(run.recording) => read(run);
-    Batch(batch::Batch): "batch" => read(run);
-    Tune(tune::Tune): "tune" => read(run)?;
-    IdleReplay(idle_replay::Replay): "idle-replay" => read(run)?;
-    IdleClock(idle_clock::Clocks): "idle-clock" => read(run)?;
-    Cpuidle(cpuidle::KernelCounts): "cpuidle" | "ftrace" if crate::cpuidle::is_of(run.recording) => read(findings)?;
-    RcuEnergy(energy::Savings): "rcu-energy" => read(run)?;
-    EasEnergy(eas_energy::EasEnergy): "placement" if run.recording.header.form == "tasks" => read(run)?;
-    Placement(placement::Placement): "placement" => read(run)?;
+    Explore(exploration::Exploration): "explore-psci" | "explore-rcu" => read(findings)?;
+    PsciCalls(psci_calls::Calls): "psci-calls" => read(findings)?;
+    Count(passages::Passages): "count" => read(findings)?;
+    LinuxBoot(linux::Boot): "linux-boot" => read(findings);
+    Dataplane(loaded::LoadedGraph): "dataplane" => read(findings)?;
+    Prefetch(strides::Strides): "prefetch" => read(findings)?;
+    WorkingSet(working_set::WorkingSet): "batch" if crate::working_set::is_of(findings.recording) => read(findings);
+    Batch(batch::Batch): "batch" => read(findings);
+    Tune(tune::Tune): "tune" => read(findings)?;
+    IdleReplay(idle_replay::Replay): "idle-replay" => read(findings)?;
+    IdleClock(idle_clock::Clocks): "idle-clock" => read(findings)?;
+    Cpuidle(cpuidle::KernelCounts): "cpuidle" | "ftrace" if crate::cpuidle::is_of(findings.recording) => read(findings)?;
+    RcuEnergy(energy::Savings): "rcu-energy" => read(findings)?;
+    EasEnergy(eas_energy::EasEnergy): "placement" if findings.recording.header.form == "tasks" => read(findings)?;
+    Placement(placement::Placement): "placement" => read(findings)?;
 });
 
 /// The schema of [`Finding`] as JSON: a key with the finding's name, and the finding below it.

@@ -1,7 +1,7 @@
 //! `linux-boot`: what the kernel saw.
 
-use crate::Run;
-use crate::rows::named;
+use crate::Findings;
+use crate::rows::of_metric;
 use recording::metrics::{IDLE_ENTERED, IDLE_REJECTED, IDLE_TIME};
 use recording::{Recording, distinct, metrics, stats};
 use schemars::JsonSchema;
@@ -48,8 +48,8 @@ pub struct State<'r> {
 }
 
 /// Reads a boot.
-pub fn read<'r>(run: &Run<'r>) -> Boot<'r> {
-    let recording = run.recording;
+pub fn read<'r>(findings: &Findings<'r>) -> Boot<'r> {
+    let recording = findings.recording;
     let header = &recording.header;
     let value = |metric| crate::rows::sum(recording, CASE, metric, "");
     let version = |what: &str| header.versions.get(what).map_or("", String::as_str);
@@ -68,24 +68,20 @@ pub fn read<'r>(run: &Run<'r>) -> Boot<'r> {
 }
 
 fn states(recording: &Recording) -> Vec<State<'_>> {
-    let rows = named(recording);
-    let of_metric = |metric: &'static str| {
-        rows.iter()
-            .filter(move |row| row.metric == metric && !row.subject.is_empty())
-    };
     let values = |metric, state: &str| -> Vec<f64> {
-        of_metric(metric)
+        of_metric(recording, metric)
             .filter(|row| row.subject == state)
             .map(|row| row.value)
             .collect()
     };
-    distinct(of_metric(IDLE_ENTERED.name).map(|row| row.subject))
+    let names = of_metric(recording, IDLE_ENTERED).map(|row| row.subject);
+    distinct(names.filter(|name| !name.is_empty()))
         .into_iter()
         .map(|name| State {
             name,
-            entered: values(IDLE_ENTERED.name, name),
-            rejected: values(IDLE_REJECTED.name, name).iter().sum(),
-            time: values(IDLE_TIME.name, name).iter().sum(),
+            entered: values(IDLE_ENTERED, name),
+            rejected: values(IDLE_REJECTED, name).iter().sum(),
+            time: values(IDLE_TIME, name).iter().sum(),
         })
         .collect()
 }

@@ -1,9 +1,9 @@
 //! `dataplane`: a graph at full load.
 
-use crate::Run;
+use crate::Findings;
 use crate::errors::{self, NodeCount};
 use crate::nodes::{self, Nodes};
-use crate::rows::{measures_of, median, role, subject, subjects, sum, values};
+use crate::rows::{measures_of, median, subjects, sum, values};
 use crate::spread::{Spread, Steadiness, apart};
 use crate::ticks::Ticks;
 use itertools::Itertools;
@@ -101,8 +101,8 @@ pub struct Rounds<'r> {
 }
 
 /// Reads a loaded graph.
-pub fn read<'r>(run: &Run<'r>) -> Result<LoadedGraph<'r>, FactsError> {
-    let recording = run.recording;
+pub fn read<'r>(findings: &Findings<'r>) -> Result<LoadedGraph<'r>, FactsError> {
+    let recording = findings.recording;
     let facts: facts::GraphLoad = recording.header.facts()?;
     let whole = |metric| sum(recording, CASE, metric, "") as u64;
     let sent = sum(recording, CASE, metrics::SENT, "")
@@ -158,7 +158,7 @@ pub fn read<'r>(run: &Run<'r>) -> Result<LoadedGraph<'r>, FactsError> {
         sent: whole(metrics::SENT),
         lost: whole(metrics::DROPPED) + whole(metrics::PUNTED) + whole(metrics::REFUSED),
         punted: whole(metrics::PUNTED),
-        recording: run.folder,
+        recording: findings.folder,
         clocks: told(&clocks),
         window_count: rates.len(),
         facts,
@@ -195,23 +195,19 @@ fn rounds(recording: &Recording) -> Rounds<'_> {
 
 /// The kinds of events that were counted, in order.
 fn kinds(recording: &Recording) -> Vec<&str> {
-    distinct(
-        measures_of(recording, EVENTS, metrics::EVENTS).map(|measure| role(recording, measure)),
-    )
+    distinct(measures_of(recording, EVENTS, metrics::EVENTS).map(|row| row.role))
 }
 
 /// Events of a kind per packet of a node.
 fn events(recording: &Recording, node: &str, kind: &str) -> Option<f64> {
-    let mut there = measures_of(recording, EVENTS, metrics::EVENTS);
-    there
-        .find(|measure| subject(recording, measure) == node && role(recording, measure) == kind)
-        .map(|measure| measure.value)
+    measures_of(recording, EVENTS, metrics::EVENTS)
+        .find(|row| (row.subject, row.role) == (node, kind))
+        .map(|row| row.value)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use published::Published;
     use recording::Header;
 
     /// Three windows of a graph in which half of the packets meet the second node, and a fifth
@@ -261,13 +257,8 @@ mod tests {
 
     #[test]
     fn everything_is_of_the_median_window_and_the_rate_is_that_out() {
-        let (recording, published) = (recorded(), Published::default());
-        let found = read(&Run {
-            recording: &recording,
-            folder: "",
-            published: &published,
-        })
-        .unwrap();
+        let recording = recorded();
+        let found = read(&Findings::new(&recording, "", None)).unwrap();
         assert_eq!(
             (found.clocks_per_packet, found.received_mpps, found.mpps),
             (369.2, 8.0, 1.6)

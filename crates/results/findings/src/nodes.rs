@@ -1,6 +1,6 @@
 //! The nodes of a graph: what each did, in the words that users of VPP know.
 
-use crate::rows::{measures_of, subject, subjects, sum};
+use crate::rows::{measures_of, subjects, sum};
 use crate::ticks::Ticks;
 use evidence::Leaders;
 use recording::{Recording, metrics};
@@ -50,11 +50,9 @@ pub struct Nodes<'r> {
 /// them: those of the window part in the same way.
 pub fn read<'r>(recording: &'r Recording, case: &'static str, window: u32) -> Nodes<'r> {
     let at = |metric, node: &str| {
-        let mut there =
-            measures_of(recording, case, metric).filter(|measure| measure.iteration == window);
-        there
-            .find(|measure| subject(recording, measure) == node)
-            .map_or(0.0, |measure| measure.value)
+        measures_of(recording, case, metric)
+            .find(|row| (row.iteration, row.subject) == (window, node))
+            .map_or(0.0, |row| row.value)
     };
     let received = 1e6 * at(metrics::RATE, "");
     let seconds = at(metrics::WINDOW, "");

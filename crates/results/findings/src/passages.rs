@@ -1,7 +1,7 @@
 //! The story of `count`: how many instructions each passage of an image takes, and in which
 //! functions.
 
-use crate::Run;
+use crate::Findings;
 use crate::functions;
 use itertools::Itertools;
 use recording::facts::{FactsError, Functions};
@@ -58,8 +58,8 @@ pub struct Length {
 ///
 /// # Errors
 /// The counts by function are of another version or form.
-pub fn read<'r>(run: &Run<'r>) -> Result<Passages<'r>, FactsError> {
-    let measures = run.recording.measures();
+pub fn read<'r>(findings: &Findings<'r>) -> Result<Passages<'r>, FactsError> {
+    let measures = findings.recording.measures();
     let first = measures.first();
     let mut lengths = BTreeMap::new();
     for measure in measures {
@@ -85,14 +85,16 @@ pub fn read<'r>(run: &Run<'r>) -> Result<Passages<'r>, FactsError> {
     Ok(Passages {
         experiment: "count",
         unit: "instructions",
-        recording: run.folder,
-        image: first.map_or("", |measure| run.recording.series_texts(measure.series).0),
+        recording: findings.folder,
+        image: first.map_or("", |measure| {
+            findings.recording.series_texts(measure.series).0
+        }),
         passage: first
             .and_then(|measure| measure.subject)
-            .map_or("", |subject| run.recording.text(subject)),
+            .map_or("", |subject| findings.recording.text(subject)),
         passages: all.len(),
         instructions,
         lengths,
-        by_function: functions::read(run.recording)?,
+        by_function: functions::read(findings.recording)?,
     })
 }

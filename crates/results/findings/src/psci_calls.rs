@@ -1,7 +1,8 @@
 //! `psci-calls`: instructions of the calls, counted on QEMU, beside other firmware's.
 
-use crate::Run;
+use crate::Findings;
 use crate::functions;
+use crate::rows::named;
 use published::CallReference;
 use recording::facts::{FactsError, Functions};
 use recording::{Recording, distinct};
@@ -66,23 +67,23 @@ pub struct OtherFirmware<'r> {
 ///
 /// # Errors
 /// The counts by function are of another version or form.
-pub fn read<'r>(run: &Run<'r>) -> Result<Calls<'r>, FactsError> {
-    let platform = run.recording.header.platform.as_ref();
+pub fn read<'r>(findings: &Findings<'r>) -> Result<Calls<'r>, FactsError> {
+    let platform = findings.recording.header.platform.as_ref();
     let model = platform.and_then(|platform| platform.figures.get("model")?.as_str());
-    let published = run.published.calls.as_ref();
+    let published = findings.published.calls.as_ref();
     let reference = published
         .zip(model)
         .and_then(|(published, model)| published.on(model));
-    let counts = functions::read(run.recording)?.unwrap_or_default();
+    let counts = functions::read(findings.recording)?.unwrap_or_default();
     Ok(Calls {
         experiment: "psci-calls",
         unit: "instructions",
-        recording: run.folder,
+        recording: findings.folder,
         conditions_of_others: published
             .filter(|_| reference.is_some())
             .map(|of| of.conditions.as_str()),
         calls: calls(
-            run.recording,
+            findings.recording,
             published.zip(reference.as_ref()),
             &counts.by_clock,
         ),
@@ -97,18 +98,14 @@ fn calls<'r>(
     reference: Option<(&'r CallReference, &CallReference)>,
     by_clock: &BTreeMap<String, u64>,
 ) -> Vec<Call<'r>> {
-    let builds = distinct(
-        recording
-            .measures()
-            .iter()
-            .map(|measure| recording.series_texts(measure.series).0),
-    );
+    let rows = named(recording);
+    let builds = distinct(rows.iter().map(|row| row.variant));
     let value = |build: &str, call: &str| {
-        recording.measures().iter().find_map(|measure| {
-            let subject = recording.text(measure.subject?);
-            let (variant, ..) = recording.series_texts(measure.series);
-            (variant == build && subject == call).then_some(measure.value)
-        })
+        let mut rows = rows.iter();
+        Some(
+            rows.find(|row| (row.variant, row.subject) == (build, call))?
+                .value,
+        )
     };
     let others = |call: &str| -> Vec<OtherFirmware<'r>> {
         let Some((published, on_these_cores)) = reference else {
@@ -132,8 +129,7 @@ fn calls<'r>(
             })
             .collect()
     };
-    let measures = recording.measures().iter();
-    let named = measures.filter_map(|measure| Some(recording.text(measure.subject?)));
+    let subjects = rows.iter().map(|row| row.subject);
     let call = |call: &'r str| {
         let counts = builds
             .iter()
@@ -146,7 +142,10 @@ fn calls<'r>(
             builds: builds.clone(),
         })
     };
-    distinct(named).into_iter().filter_map(call).collect()
+    distinct(subjects.filter(|subject| !subject.is_empty()))
+        .into_iter()
+        .filter_map(call)
+        .collect()
 }
 
 /// The builds that are published.

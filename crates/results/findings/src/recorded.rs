@@ -3,19 +3,22 @@
 use crate::accuracy::{Accuracy, accuracy};
 use crate::beside::beside;
 use crate::compared::{ComparedCell, Spread, compare, spread, with_intervals};
-use crate::rows::{role, subject, tick_ns};
+use crate::rows::{Row, tick_ns};
 use crate::spread::quartiles;
 use crate::strides;
 use attribution::{Timelines, lock_order_decides, microseconds};
 use itertools::Itertools;
 use published::{PsciReference, Published};
-use recording::{Header, Measure, Recording, Series, conditions, metrics};
+use recording::{Header, Measure, Recording, Series, conditions, metrics, stats};
 use serde::Serialize;
 use std::collections::BTreeMap;
-use std::sync::OnceLock;
+use std::sync::{LazyLock, OnceLock};
 
 /// Mode of the runs that show the spread; they have tables of their own.
 const FREE_RUNNING: &str = "parallel-free";
+
+/// No figures.
+static NONE: LazyLock<Published> = LazyLock::new(Published::default);
 
 /// A recording with all that is read from it: the timelines at once, and the rest when it is asked
 /// for.
@@ -23,9 +26,9 @@ pub struct Findings<'a> {
     /// The recording.
     pub recording: &'a Recording,
     /// The recording's folder, as it was named on the command line.
-    pub folder: String,
-    /// The published figures that stand beside it, if there are any for its platform.
-    pub reference: Option<&'a PsciReference>,
+    pub folder: &'a str,
+    /// The published figures, of this experiment and others; empty where none are known.
+    pub published: &'a Published,
     /// The timelines: events of each CPU, and waits of CPUs for each other.
     pub timelines: Timelines<'a>,
     compared: OnceLock<Vec<ComparedCell>>,
@@ -79,35 +82,32 @@ impl MeasureRow {
 }
 
 impl<'a> Findings<'a> {
-    /// Reads everything from a recording, with the published figures of its platform beside it.
-    pub fn read(recording: &'a Recording, folder: &str, published: &'a Published) -> Self {
-        let platform = recording.header.platform_name();
-        let reference = platform.and_then(|platform| published.psci_of(platform));
-        Self::new(recording, folder, reference).with_published(|row| {
-            strides::published(recording, published, &row.case, &row.subject, &row.metric)
-        })
-    }
-
-    /// Reads a recording's timelines. `reference` is left out where the recording's machine has
-    /// another shape than the published one.
+    /// Reads a recording's timelines. All else is read when it is asked for, with the published
+    /// figures beside it.
     pub fn new(
         recording: &'a Recording,
-        folder: &str,
-        reference: Option<&'a PsciReference>,
+        folder: &'a str,
+        published: Option<&'a Published>,
     ) -> Self {
-        let reference = reference.filter(|_| beside(&recording.header));
         let (compared, spreads, accuracy, measures) = Default::default();
-        let (folder, timelines) = (folder.to_owned(), Timelines::new(recording));
         Self {
             recording,
             folder,
-            reference,
-            timelines,
+            published: published.unwrap_or(&NONE),
+            timelines: Timelines::new(recording),
             compared,
             spreads,
             accuracy,
             measures,
         }
+    }
+
+    /// The published PSCI latencies that stand beside it, if there are any for its platform.
+    fn reference(&self) -> Option<&'a PsciReference> {
+        let header = &self.recording.header;
+        let platform = header.platform_name().filter(|_| beside(header))?;
+        let mut references = self.published.psci.iter();
+        references.find(|reference| reference.platform == platform)
     }
 
     /// PSCI latencies beside published ones; empty for other experiments.
@@ -119,7 +119,7 @@ impl<'a> Findings<'a> {
                 .into_iter()
                 .filter(|cell| cell.mode != FREE_RUNNING)
                 .collect();
-            let mut compared = compare(cells, self.reference);
+            let mut compared = compare(cells, self.reference());
             // Another order of the CPUs than the published run's is another run.
             let order = self.recording.header.request.get("order");
             if self.is_simulated() && order.is_some_and(|order| order != "declared") {
@@ -170,27 +170,13 @@ impl<'a> Findings<'a> {
 
     /// All measures that are not PSCI latencies in a unit of time.
     pub fn measures(&self) -> &[MeasureRow] {
-        self.measures.get_or_init(|| measures(self.recording))
-    }
-
-    /// With published figures beside the measures, for reports to draw beside them; what
-    /// `published` gives is in the row's unit.
-    pub fn with_published(mut self, published: impl Fn(&MeasureRow) -> Option<f64>) -> Self {
-        let mut rows = self
-            .measures
-            .take()
-            .unwrap_or_else(|| measures(self.recording));
-        for row in &mut rows {
-            row.published = published(row);
-        }
-        self.measures = rows.into();
-        self
+        self.measures.get_or_init(|| measures(self))
     }
 
     /// The source of the figures, one fact a row: what stands at the head of every output.
     pub fn source(&self) -> Vec<(&'static str, String)> {
         let header = &self.recording.header;
-        let mut facts = vec![("recording", self.folder.clone())];
+        let mut facts = vec![("recording", self.folder.to_owned())];
         facts.push((
             "experiment",
             format!("{} in world {}", header.experiment, header.world),
@@ -245,7 +231,7 @@ impl<'a> Findings<'a> {
 
     /// Releases that have published figures here, with the document's name.
     pub fn published(&self) -> Vec<(&str, &str)> {
-        let Some(reference) = self.reference else {
+        let Some(reference) = self.reference() else {
             return Vec::new();
         };
         let has = |name: &str| {
@@ -301,15 +287,15 @@ pub fn command(header: &Header) -> Option<String> {
 /// Subject and role of a measure, which tell rows apart. The role of a CPU, such as the last man's,
 /// does not, and is empty here.
 pub fn names<'r>(recording: &'r Recording, measure: &Measure) -> [&'r str; 2] {
-    let role = if measure.cpu.is_none() {
-        role(recording, measure)
-    } else {
-        ""
-    };
-    [subject(recording, measure), role]
+    let row = Row::new(recording, measure);
+    [
+        row.subject,
+        if measure.cpu.is_none() { row.role } else { "" },
+    ]
 }
 
-fn measures(recording: &Recording) -> Vec<MeasureRow> {
+fn measures(findings: &Findings<'_>) -> Vec<MeasureRow> {
+    let recording = findings.recording;
     let mut groups = BTreeMap::new();
     // Rows come in the order in which the recording first has them.
     let mut numbers = std::collections::HashMap::new();
@@ -341,29 +327,30 @@ fn measures(recording: &Recording) -> Vec<MeasureRow> {
         .into_values()
         .filter_map(|(index, values)| {
             let measure = &recording.measures()[index];
-            let summary = recording::stats::summary(&values)?;
+            let [min, max] = stats::ends(values.iter().copied());
             let (variant, case, mode) = recording.series_texts(measure.series);
             let [subject, role] = names(recording, measure).map(str::to_owned);
+            let metric = recording.text(measure.metric);
             let cpu = match (measure.cluster, measure.core, measure.cpu) {
                 (Some(cluster), Some(core), _) => format!("{cluster}.{core}"),
                 (_, _, Some(cpu)) => cpu.to_string(),
                 _ => String::new(),
             };
             Some(MeasureRow {
+                published: strides::published(findings, case, &subject, metric),
                 variant: variant.to_owned(),
                 case: case.to_owned(),
                 mode: mode.to_owned(),
                 cpu,
                 subject,
                 role,
-                metric: recording.text(measure.metric).to_owned(),
+                metric: metric.to_owned(),
                 unit: recording.text(measure.unit).to_owned(),
-                count: summary.count,
-                min: summary.min,
-                median: summary.median,
-                max: summary.max,
+                count: values.len(),
+                min,
+                median: stats::median(&values)?,
+                max,
                 quartiles: quartiles(&values),
-                published: None,
             })
         })
         .collect()

@@ -6,9 +6,11 @@ use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
 /// The measures of a metric, in the recording's order.
-pub fn of_metric(recording: &Recording, metric: Metric) -> impl Iterator<Item = &Measure> {
+pub fn of_metric(recording: &Recording, metric: Metric) -> impl Iterator<Item = Row<'_>> {
     let measures = recording.measures().iter();
-    measures.filter(move |measure| recording.text(measure.metric) == metric.name)
+    measures
+        .filter(move |measure| recording.text(measure.metric) == metric.name)
+        .map(|measure| Row::new(recording, measure))
 }
 
 /// The measures of a metric in a case, in the recording's order.
@@ -16,9 +18,8 @@ pub fn measures_of<'r>(
     recording: &'r Recording,
     case: &'r str,
     metric: Metric,
-) -> impl Iterator<Item = &'r Measure> {
-    of_metric(recording, metric)
-        .filter(move |measure| recording.series_texts(measure.series).1 == case)
+) -> impl Iterator<Item = Row<'r>> {
+    of_metric(recording, metric).filter(move |row| row.case == case)
 }
 
 /// A measure with its names.
@@ -43,6 +44,23 @@ pub struct Row<'r> {
 }
 
 impl<'r> Row<'r> {
+    /// Gives a measure its names.
+    pub fn new(recording: &'r Recording, measure: &Measure) -> Self {
+        let (variant, case, mode) = recording.series_texts(measure.series);
+        let [subject, role] = [measure.subject, measure.role]
+            .map(|name| name.map_or("", |name| recording.text(name)));
+        Self {
+            variant,
+            case,
+            mode,
+            iteration: measure.iteration,
+            metric: recording.text(measure.metric),
+            subject,
+            role,
+            value: measure.value,
+        }
+    }
+
     /// Case, variant and mode.
     pub fn names(&self) -> [&'r str; 3] {
         [self.case, self.variant, self.mode]
@@ -56,40 +74,17 @@ impl<'r> Row<'r> {
 
 /// All measures with their names, in the recording's order.
 pub fn named(recording: &Recording) -> Vec<Row<'_>> {
-    let row = |measure: &Measure| {
-        let (variant, case, mode) = recording.series_texts(measure.series);
-        let [subject, role] = [measure.subject, measure.role]
-            .map(|name| name.map_or("", |name| recording.text(name)));
-        let metric = recording.text(measure.metric);
-        Row {
-            variant,
-            case,
-            mode,
-            iteration: measure.iteration,
-            metric,
-            subject,
-            role,
-            value: measure.value,
-        }
-    };
-    recording.measures().iter().map(row).collect()
-}
-
-/// The measure's subject; empty where it has none.
-pub fn subject<'r>(recording: &'r Recording, measure: &Measure) -> &'r str {
-    measure.subject.map_or("", |name| recording.text(name))
-}
-
-/// The part that the measure's subject played; empty where it played none.
-pub fn role<'r>(recording: &'r Recording, measure: &Measure) -> &'r str {
-    measure.role.map_or("", |name| recording.text(name))
+    let measures = recording.measures().iter();
+    measures
+        .map(|measure| Row::new(recording, measure))
+        .collect()
 }
 
 /// Values of a metric in a case, for a subject (empty for what has none), one per iteration.
 pub fn values(recording: &Recording, case: &str, metric: Metric, wanted: &str) -> Vec<f64> {
     measures_of(recording, case, metric)
-        .filter(|measure| subject(recording, measure) == wanted)
-        .map(|measure| measure.value)
+        .filter(|row| row.subject == wanted)
+        .map(|row| row.value)
         .collect()
 }
 
@@ -105,7 +100,7 @@ pub fn sum(recording: &Recording, case: &str, metric: Metric, wanted: &str) -> f
 
 /// The subjects of a metric in a case, in the order in which they first come.
 pub fn subjects<'r>(recording: &'r Recording, case: &'r str, metric: Metric) -> Vec<&'r str> {
-    let subjects = measures_of(recording, case, metric).map(|measure| subject(recording, measure));
+    let subjects = measures_of(recording, case, metric).map(|row| row.subject);
     distinct(subjects.filter(|subject| !subject.is_empty()))
 }
 

@@ -24,12 +24,10 @@ pub struct Spread {
 impl Spread {
     /// The range of some values; `None` of none.
     pub(crate) fn new(values: &[f64]) -> Option<Self> {
-        let summary = stats::summary(values)?;
-        let range = [summary.min, summary.max];
         Some(Self {
-            range,
+            range: stats::ends(values.iter().copied()),
             scatters: scatters(values),
-            median: summary.median,
+            median: stats::median(values)?,
         })
     }
 }

@@ -1,12 +1,12 @@
 //! `prefetch`: the stride study, on this machine or on a modelled core.
 
-use crate::Run;
-use crate::rows::{measures_of, role, subject, subjects, tick_ns, values};
+use crate::Findings;
+use crate::rows::{measures_of, subjects, tick_ns, values};
 use crate::spread::{Steadiness, apart, quartiles};
 use crate::ticks::Ticks;
 use evidence::{Leaders, Runs};
 use itertools::Itertools;
-use published::{Published, StrideCell, StrideReference};
+use published::{StrideCell, StrideReference};
 use recording::facts::{self, FactsError};
 use recording::{Recording, metrics, place_of, stats, total_order};
 use schemars::JsonSchema;
@@ -38,10 +38,12 @@ fn is_modelled(recording: &Recording) -> bool {
 }
 
 /// The published study that a recording is a prediction of.
-fn reference<'p>(recording: &Recording, published: &'p Published) -> Option<&'p StrideReference> {
-    let platform = recording.header.platform_name();
+fn reference<'p>(findings: &Findings<'p>) -> Option<&'p StrideReference> {
+    let recording = findings.recording;
+    let reference = findings.published.strides.as_ref()?;
     let is_comparable = is_modelled(recording) && is_as_published(recording);
-    published.strides_of(platform.filter(|_| is_comparable)?)
+    let of_platform = recording.header.platform_name() == Some(&reference.platform);
+    (is_comparable && of_platform).then_some(reference)
 }
 
 /// Loop and strides of a subject, from the recording's axes.
@@ -65,18 +67,12 @@ fn published_cell<'p>(
 }
 
 /// The published value of a row of measures, for pictures to draw beside it.
-pub fn published(
-    recording: &Recording,
-    published: &Published,
-    case: &str,
-    subject: &str,
-    metric: &str,
-) -> Option<f64> {
+pub fn published(findings: &Findings<'_>, case: &str, subject: &str, metric: &str) -> Option<f64> {
     if (case, metric) != (CASE, metrics::CLOCKS_PER_PACKET.name) {
         return None;
     }
-    let (loop_name, strides) = place(recording, subject)?;
-    Some(published_cell(reference(recording, published)?, &loop_name, strides)?.ticks)
+    let (loop_name, strides) = place(findings.recording, subject)?;
+    Some(published_cell(reference(findings)?, &loop_name, strides)?.ticks)
 }
 
 /// The stride study, measured or predicted.
@@ -274,27 +270,6 @@ pub struct Score {
     pub rms_percent: f64,
 }
 
-impl Score {
-    /// The score of a prediction of a loop's published figures; `None` where it has none.
-    fn new(
-        cells: &[Cells],
-        loop_name: &'static str,
-        predictor: &'static str,
-        fitted: bool,
-        predict: impl Fn(&Cells) -> Option<f64>,
-        published: impl Fn(&Cells) -> Option<f64>,
-    ) -> Option<Self> {
-        let errors = of_loop(cells, loop_name)
-            .filter_map(|cell| Some((predict(cell)? / published(cell)? - 1.0) * 100.0));
-        Some(Self {
-            loop_name,
-            predictor,
-            fitted,
-            rms_percent: stats::rms(&errors.collect_vec())?,
-        })
-    }
-}
-
 /// The model's best cell of a table, and what the hardware did there.
 #[derive(Serialize, JsonSchema)]
 pub struct BestStrides {
@@ -352,11 +327,11 @@ impl Cells {
 }
 
 /// Reads the study.
-pub fn read<'r>(run: &Run<'r>) -> Result<Strides<'r>, FactsError> {
-    let recording = run.recording;
+pub fn read<'r>(findings: &Findings<'r>) -> Result<Strides<'r>, FactsError> {
+    let recording = findings.recording;
     let header = &recording.header;
     let facts = header.facts()?;
-    let mut cells = cells(run, &facts);
+    let mut cells = cells(findings, &facts);
     if is_modelled(recording) {
         let scores = scores(&cells);
         let models = scores.iter().filter(|score| score.predictor == "model");
@@ -373,10 +348,10 @@ pub fn read<'r>(run: &Run<'r>) -> Result<Strides<'r>, FactsError> {
             best: best_strides(&cells),
             gains,
             burst_of_eight: measures_of(recording, BURST_CASE, metrics::STALL_BLOCKED)
-                .map(|measure| measure.value)
+                .map(|row| row.value)
                 .collect(),
             cannot_tell: cannot_tell(recording),
-            recording: run.folder,
+            recording: findings.folder,
             frame_size: facts.frame_size,
             cells,
         }));
@@ -385,20 +360,20 @@ pub fn read<'r>(run: &Run<'r>) -> Result<Strides<'r>, FactsError> {
     let layout = measures_of(recording, CASE, metrics::CLOCKS_PER_PACKET).next();
     Ok(Strides::Measured(MeasuredStudy {
         world: &header.world,
-        layout: layout.map_or("", |measure| recording.series_texts(measure.series).2),
+        layout: layout.map_or("", |row| row.mode),
         ticks: Ticks::new(recording),
         steadiness: steadiness(&cells, &gains),
         cells,
         gains,
-        recording: run.folder,
+        recording: findings.folder,
         facts,
         repetitions: header.iterations,
     }))
 }
 
-fn cells(run: &Run<'_>, facts: &facts::Study) -> Vec<Cells> {
-    let recording = run.recording;
-    let reference = reference(recording, run.published);
+fn cells(findings: &Findings<'_>, facts: &facts::Study) -> Vec<Cells> {
+    let recording = findings.recording;
+    let reference = reference(findings);
     let mut cells = Vec::new();
     for name in subjects(recording, CASE, metrics::CLOCKS_PER_PACKET) {
         let Some((loop_name, strides)) = place(recording, name) else {
@@ -429,14 +404,13 @@ fn cells(run: &Run<'_>, facts: &facts::Study) -> Vec<Cells> {
         (metrics::STALL_WAITED, true),
         (metrics::STALL_BLOCKED, false),
     ] {
-        for measure in measures_of(recording, CASE, metric) {
-            let (name, access) = (subject(recording, measure), role(recording, measure));
-            let Some(cell) = cells.iter_mut().find(|cell| cell.subject == name) else {
+        for row in measures_of(recording, CASE, metric) {
+            let Some(cell) = cells.iter_mut().find(|cell| cell.subject == row.subject) else {
                 continue;
             };
-            let of_access = |stall: &Stall| stall.access == access;
+            let of_access = |stall: &Stall| stall.access == row.role;
             let place = place_of(&mut cell.stalls, of_access, || Stall {
-                access: access.to_owned(),
+                access: row.role.to_owned(),
                 waited: 0.0,
                 blocked: 0.0,
             });
@@ -445,7 +419,7 @@ fn cells(run: &Run<'_>, facts: &facts::Study) -> Vec<Cells> {
                 &mut stall.waited
             } else {
                 &mut stall.blocked
-            }) = measure.value;
+            }) = row.value;
         }
     }
     cells
@@ -544,44 +518,65 @@ fn published_of<'c>(
     of_loop(cells, loop_name).filter_map(|cell| Some((cell, cell.published_clocks_per_packet?)))
 }
 
+/// A predictor's name, with what it says of a cell.
+type Predictor<'p> = (&'static str, &'p dyn Fn(&Cells) -> Option<f64>);
+
+/// The scores of a model, which comes first, and of what needs none, over the published figures of
+/// a loop; those that have none are left out.
+fn scores_of(
+    cells: &[Cells],
+    loop_name: &'static str,
+    published: fn(&Cells) -> Option<f64>,
+    predictors: &[Predictor<'_>],
+) -> Vec<Score> {
+    let fitted = of_loop(cells, loop_name).any(|cell| cell.used_in_fit);
+    let score = |(place, (predictor, predict)): (usize, &Predictor<'_>)| {
+        let errors = of_loop(cells, loop_name)
+            .filter_map(|cell| Some((predict(cell)? / published(cell)? - 1.0) * 100.0));
+        Some(Score {
+            loop_name,
+            predictor,
+            fitted: fitted && place == 0,
+            rms_percent: stats::rms(&errors.collect_vec())?,
+        })
+    };
+    predictors.iter().enumerate().filter_map(score).collect()
+}
+
 /// The error table: the model, and beside it what needs no model.
 fn scores(cells: &[Cells]) -> Vec<Score> {
-    let mut scores = Vec::new();
     let single = |stride: usize| {
-        Some(
-            published_of(cells, "single")
-                .find(|(cell, _)| cell.stride_first == stride)?
-                .1,
-        )
+        let mut single = published_of(cells, "single");
+        Some(single.find(|(cell, _)| cell.stride_first == stride)?.1)
     };
     // A constant that knows what the fit knows: the best single-loop cell.
     let constant = published_of(cells, "single")
         .map(|(_, published)| published)
         .fold(f64::INFINITY, f64::min);
-    for loop_name in PUBLISHED {
-        let mut add = |predictor, fitted, predict: &dyn Fn(&Cells) -> Option<f64>| {
-            let published = |cell: &Cells| cell.published_clocks_per_packet;
-            scores.extend(Score::new(
-                cells, loop_name, predictor, fitted, predict, published,
-            ));
-        };
-        let used = published_of(cells, loop_name).any(|(cell, _)| cell.used_in_fit);
-        add("model", used, &|cell| Some(cell.clocks_per_packet));
-        if loop_name == "dual" {
-            add("dual(k) = single(2k)", false, &|cell| {
-                single(2 * cell.stride_first)
-            });
-        }
-        if loop_name == "single-split" {
-            add("single(min(S2, 10))", false, &|cell| {
-                single(cell.stride_second.min(10))
-            });
-        }
-        if loop_name != "single" {
-            add("constant: best of single", false, &|_| Some(constant));
-        }
-    }
-    scores
+    let model: Predictor<'_> = ("model", &|cell| Some(cell.clocks_per_packet));
+    let constant: Predictor<'_> = ("constant: best of single", &|_| Some(constant));
+    let twice: Predictor<'_> = ("dual(k) = single(2k)", &|cell| {
+        single(2 * cell.stride_first)
+    });
+    let second: Predictor<'_> = ("single(min(S2, 10))", &|cell| {
+        single(cell.stride_second.min(10))
+    });
+    let of = |loop_name, predictors: &[Predictor<'_>]| {
+        scores_of(
+            cells,
+            loop_name,
+            |cell| cell.published_clocks_per_packet,
+            predictors,
+        )
+    };
+    [
+        of("single", &[model]),
+        of("dual", &[model, twice, constant]),
+        of("single-split", &[model, second, constant]),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
 }
 
 /// The path outside of the loop, whose time is the same whatever the strides: what is left of a
@@ -615,18 +610,12 @@ impl Rest {
         let constant = of_loop(cells, "single")
             .filter_map(|cell| cell.published_mpps)
             .fold(0.0, f64::max);
-        let mut scores = Vec::new();
-        for loop_name in PUBLISHED {
-            let mut add = |predictor, fitted, predict: &dyn Fn(&Cells) -> Option<f64>| {
-                let published = |cell: &Cells| cell.published_mpps;
-                scores.extend(Score::new(
-                    cells, loop_name, predictor, fitted, predict, published,
-                ));
-            };
-            let used = of_loop(cells, loop_name).any(|cell| cell.used_in_fit);
-            add("model and the rest of the path", used, &|cell| cell.mpps);
-            add("constant: best of single", false, &|_| Some(constant));
-        }
+        let predictors: [Predictor<'_>; 2] = [
+            ("model and the rest of the path", &|cell| cell.mpps),
+            ("constant: best of single", &|_| Some(constant)),
+        ];
+        let of = |loop_name| scores_of(cells, loop_name, |cell| cell.published_mpps, &predictors);
+        let scores = PUBLISHED.into_iter().flat_map(of).collect();
         Some(Self {
             ns,
             ns_over_cells: stats::ends(left),

@@ -1,7 +1,7 @@
 //! `tune`: distances and choices of a loop that somebody wrote.
 
-use crate::Run;
-use crate::rows::named;
+use crate::Findings;
+use crate::rows::of_metric;
 use crate::spread::{Steadiness, apart};
 use crate::ticks::Ticks;
 use itertools::Itertools;
@@ -162,9 +162,9 @@ pub struct Group {
 }
 
 /// Reads the story.
-pub fn read<'r>(run: &Run<'r>) -> Result<Tune<'r>, FactsError> {
-    let facts: facts::TunedLoop = run.recording.header.facts()?;
-    let cells = cells(run.recording, &facts);
+pub fn read<'r>(findings: &Findings<'r>) -> Result<Tune<'r>, FactsError> {
+    let facts: facts::TunedLoop = findings.recording.header.facts()?;
+    let cells = cells(findings.recording, &facts);
     let far = facts.sets.last().map_or("", |set| &set.name);
     let last = cells
         .iter()
@@ -177,7 +177,7 @@ pub fn read<'r>(run: &Run<'r>) -> Result<Tune<'r>, FactsError> {
         .copied();
     let best = pick.map(|pick| best(&facts, &last, pick));
     Ok(Tune {
-        ticks: Ticks::new(run.recording),
+        ticks: Ticks::new(findings.recording),
         steadiness: Steadiness::new(
             cells.iter().map(|cell| apart(&cell.measured)),
             [pick.and_then(|of| apart(&of.measured))],
@@ -187,14 +187,12 @@ pub fn read<'r>(run: &Run<'r>) -> Result<Tune<'r>, FactsError> {
         groups: groups(&facts, &cells),
         cells,
         facts,
-        recording: run.folder,
+        recording: findings.folder,
     })
 }
 
 fn cells(recording: &Recording, facts: &facts::TunedLoop) -> Vec<TunedCell> {
-    let rows = named(recording)
-        .into_iter()
-        .filter(|row| row.metric == metrics::CLOCKS_PER_PACKET.name);
+    let rows = of_metric(recording, metrics::CLOCKS_PER_PACKET);
     let found = grouped(rows.map(|row| ((row.variant, row.subject), row.value)));
     let cell = |((set, subject), measured): ((&str, &str), Vec<f64>)| {
         let place = recording.header.coordinates.get(subject)?;

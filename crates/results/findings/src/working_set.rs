@@ -1,6 +1,6 @@
 //! `batch` on a modelled core: in which cache each node finds the lines of a frame.
 
-use crate::Run;
+use crate::Findings;
 use crate::rows::{Row, named, tick_ns};
 use itertools::Itertools;
 use published::NodeFigure;
@@ -156,8 +156,8 @@ impl Way<'_> {
 }
 
 /// Reads the ways.
-pub fn read<'r>(run: &Run<'r>) -> WorkingSet<'r> {
-    let recording = run.recording;
+pub fn read<'r>(findings: &Findings<'r>) -> WorkingSet<'r> {
+    let recording = findings.recording;
     let rows = named(recording);
     let ways = |prefix: &str| -> Vec<Way<'r>> {
         variants(&rows, PATH)
@@ -168,7 +168,7 @@ pub fn read<'r>(run: &Run<'r>) -> WorkingSet<'r> {
     };
     let cache = |level| bytes(&rows, CACHES, level);
     let name = recording.header.platform_name().unwrap_or_default();
-    let reference = run
+    let reference = findings
         .published
         .node_clocks
         .as_ref()

@@ -82,20 +82,6 @@ impl Published {
         Ok(all)
     }
 
-    /// The PSCI latencies of a platform, if there are any.
-    pub fn psci_of(&self, platform: &str) -> Option<&PsciReference> {
-        self.psci
-            .iter()
-            .find(|reference| reference.platform == platform)
-    }
-
-    /// The stride study of a platform, if it is about that one.
-    pub fn strides_of(&self, platform: &str) -> Option<&StrideReference> {
-        self.strides
-            .as_ref()
-            .filter(|reference| reference.platform == platform)
-    }
-
     /// Under what conditions the published runs ran: what experiments may know of them.
     pub fn conditions(&self) -> Conditions {
         let mut conditions = Conditions::default();

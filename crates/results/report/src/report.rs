@@ -6,7 +6,7 @@ use crate::export::{self, Format, perfetto};
 use crate::markup::{csv, markdown};
 use crate::model::measures::{measure_row_table, measure_tables};
 use crate::model::pictures::pictures;
-use crate::stories::{Run, StoryContent};
+use crate::stories::StoryContent;
 use crate::{Style, stories, terminal};
 use findings::Findings;
 use itertools::Itertools;
@@ -18,7 +18,6 @@ use std::sync::OnceLock;
 /// A recording with all that is read from it.
 pub struct Report<'a> {
     findings: Findings<'a>,
-    published: &'a Published,
     told: OnceLock<StoryContent>,
 }
 
@@ -28,25 +27,15 @@ const MOST_LANES: (usize, usize) = (400, 96);
 impl<'a> Report<'a> {
     /// Reads a recording that lies in `folder`, with the published figures of its platform beside
     /// it.
-    pub fn new(recording: &'a Recording, folder: &str, published: &'a Published) -> Self {
+    pub fn new(recording: &'a Recording, folder: &'a str, published: &'a Published) -> Self {
         Self {
-            findings: Findings::read(recording, folder, published),
-            published,
+            findings: Findings::new(recording, folder, Some(published)),
             told: OnceLock::new(),
         }
     }
 
-    fn run(&self) -> Run<'_> {
-        Run {
-            recording: self.findings.recording,
-            folder: &self.findings.folder,
-            published: self.published,
-        }
-    }
-
     fn told(&self) -> &StoryContent {
-        self.told
-            .get_or_init(|| stories::tell(&self.run(), &self.findings))
+        self.told.get_or_init(|| stories::tell(&self.findings))
     }
 
     /// The whole report. Only [`Format::Text`] looks at the style, and at whether `all` is to be
@@ -79,7 +68,7 @@ impl<'a> Report<'a> {
 
     /// The value that a run prints for machines.
     pub fn run_json(&self) -> Value {
-        stories::facts(&self.run(), &self.findings)
+        stories::facts(&self.findings)
     }
 
     /// The story's JSON, and what every recording has.

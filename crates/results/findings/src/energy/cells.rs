@@ -3,7 +3,7 @@
 
 use super::measured::{EnergyMeasures, at};
 use super::statistics::{saved, spearman};
-use crate::{Interval, Run};
+use crate::{Findings, Interval};
 use itertools::Itertools;
 use published::{EnergyFigure, EnergyReference};
 use recording::{facts, total_order};
@@ -30,7 +30,7 @@ pub struct Cell<'r> {
     pub energy_j: Option<Interval>,
     /// Energy in units of the platform's table times seconds.
     pub energy_unit_s: Interval,
-    /// Run time in seconds.
+    /// Findings time in seconds.
     pub time_s: Interval,
     /// Energy saved against the reference, in percent of it; `None` in the reference itself.
     pub energy_benefit_percent: Option<Interval>,
@@ -122,12 +122,12 @@ impl<'r> Cells<'r> {
     }
 
     pub fn read(
-        run: &Run<'r>,
+        findings: &Findings<'r>,
         measured: &EnergyMeasures<'r>,
         benchmarks: &[facts::Benchmark],
     ) -> Self {
-        let header = &run.recording.header;
-        let published = run
+        let header = &findings.recording.header;
+        let published = findings
             .published
             .energy
             .as_ref()

@@ -1,9 +1,9 @@
 //! The measures of `rcu-energy`, read from the recording once; what else is told is reckoned from
 //! them.
 
-use crate::rows::{Row, named};
+use crate::rows::of_metric;
 use recording::metrics::{self, Metric};
-use recording::{Recording, distinct};
+use recording::{Recording, distinct, grouped};
 use std::collections::HashMap;
 
 /// Values of one metric by benchmark, configuration and mode; in the order of their iterations.
@@ -31,27 +31,17 @@ pub struct EnergyMeasures<'r> {
 impl<'r> EnergyMeasures<'r> {
     /// Reads a recording.
     pub fn read(recording: &'r Recording) -> Self {
-        let rows = named(recording);
         let of = |metric: Metric, subject: &str| -> Values<'r> {
             let mut values = Values::new();
-            for row in rows
-                .iter()
-                .filter(|row| row.metric == metric.name && row.subject == subject)
-            {
+            for row in of_metric(recording, metric).filter(|row| row.subject == subject) {
                 values.entry(row.names()).or_default().push(row.value);
             }
             values
         };
-        let owned = subjects(&rows, metrics::OWNED_ENERGY).into_iter();
-        let mut unknowns: Vec<(&str, Vec<f64>)> = subjects(&rows, metrics::UNKNOWN)
-            .into_iter()
-            .map(|name| {
-                let draws = rows
-                    .iter()
-                    .filter(|row| row.metric == metrics::UNKNOWN.name && row.subject == name);
-                (name, draws.map(|row| row.value).collect())
-            })
-            .collect();
+        let owned = of_metric(recording, metrics::OWNED_ENERGY).map(|row| row.subject);
+        let owned = distinct(owned).into_iter();
+        let draws = of_metric(recording, metrics::UNKNOWN);
+        let mut unknowns = grouped(draws.map(|row| (row.subject, row.value)));
         unknowns.retain(|(_, values)| values.iter().any(|value| *value != values[0]));
         Self {
             energy: of(metrics::ENERGY, ""),
@@ -64,14 +54,6 @@ impl<'r> EnergyMeasures<'r> {
             unknowns,
         }
     }
-}
-
-fn subjects<'r>(rows: &[Row<'r>], metric: Metric) -> Vec<&'r str> {
-    distinct(
-        rows.iter()
-            .filter(|row| row.metric == metric.name)
-            .map(|row| row.subject),
-    )
 }
 
 /// The values of a cell; none where there is no such cell.

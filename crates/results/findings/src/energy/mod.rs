@@ -18,7 +18,7 @@ pub use cells::{CONFIGURATIONS, Cell, DecidingUnknown, REFERENCE, Reference};
 pub use effects::{Claim, Effects, Latencies, Lateness, Shares, SleepShares, Steadiness};
 pub use predictions::{Power, Predictor, Sysbench, ThreadPower, UnfittedFigures};
 
-use crate::{Interval, Run};
+use crate::{Findings, Interval};
 use cells::Cells;
 use measured::EnergyMeasures;
 use published::EnergyReference;
@@ -84,11 +84,11 @@ pub struct Judgement {
 ///
 /// # Errors
 /// The recording's facts are of another version or form.
-pub fn read<'r>(run: &Run<'r>) -> Result<Savings<'r>, FactsError> {
-    let header = &run.recording.header;
+pub fn read<'r>(findings: &Findings<'r>) -> Result<Savings<'r>, FactsError> {
+    let header = &findings.recording.header;
     let facts: facts::Energy = header.facts()?;
-    let measured = EnergyMeasures::read(run.recording);
-    let cells = Cells::read(run, &measured, &facts.benchmarks);
+    let measured = EnergyMeasures::read(findings.recording);
+    let cells = Cells::read(findings, &measured, &facts.benchmarks);
     let predictors = predictions::predictors(&cells);
     let [nearest, best_order] = predictions::best(&predictors);
     Ok(Savings {
@@ -103,7 +103,7 @@ pub fn read<'r>(run: &Run<'r>) -> Result<Savings<'r>, FactsError> {
         draws: header.iterations,
         seed: header.seed,
         settings: &header.settings,
-        recording: run.folder,
+        recording: findings.folder,
         reference: cells.published,
         mode: cells.mode,
         count: cells.count,

@@ -214,15 +214,9 @@ fn by_threads(measured: &EnergyMeasures<'_>, cells: &Cells<'_>) -> Vec<ThreadPow
             .zip(threads)
             .filter(|(_, other)| **other == kind)
             .map(|(power, _)| *power);
-        let summary = stats::summary(&of.collect_vec())?;
-        let power_w = Interval {
-            low: summary.min,
-            median: summary.median,
-            high: summary.max,
-        };
         Some(ThreadPower {
             threads: kind,
-            power_w,
+            power_w: Interval::of_all(&of.collect_vec())?,
         })
     };
     kinds.filter_map(summary).collect()

@@ -22,7 +22,7 @@ pub fn with_recording(story: Value, findings: &Findings<'_>) -> Value {
         .map(|(what, fact)| (what.to_owned(), json!(fact)));
     let whole = Whole {
         experiment: &findings.recording.header.experiment,
-        recording: &findings.folder,
+        recording: findings.folder,
         warnings: findings.doubts(),
         source: source.collect(),
         measures: findings.measures(),

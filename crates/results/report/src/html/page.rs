@@ -211,7 +211,7 @@ fn leaves_out(
                 @if left_out.pictures > 0 { li { (count(left_out.pictures)) " pictures of measures, for want of room." } }
                 @if left_out.rows > 0 { li { (count(left_out.rows)) " rows of tables, for want of room; the slowest CPUs are shown." } }
                 li {
-                    "Everything is in the recording: " code { "stopwatt report " (cut(&findings.folder)) " --output cells.csv" } " makes a table of all cells"
+                    "Everything is in the recording: " code { "stopwatt report " (cut(findings.folder)) " --output cells.csv" } " makes a table of all cells"
                     @if events > 0 { ", " code { "--output run.pftrace" } " a trace of all events for Perfetto" } "."
                 }
             }

@@ -25,7 +25,6 @@ mod tune;
 mod wakes;
 mod working_set;
 
-pub use findings::Run;
 pub use findings::functions::folded_stacks;
 pub use story::StoryContent;
 
@@ -34,8 +33,8 @@ use findings::{Finding, Findings};
 use serde_json::Value;
 
 /// Tells a recording: by the story of its finding, or by tables of its measures.
-pub fn tell(run: &Run<'_>, findings: &Findings<'_>) -> StoryContent {
-    let mut told = match Finding::read(run, findings) {
+pub fn tell(findings: &Findings<'_>) -> StoryContent {
+    let mut told = match Finding::read(findings) {
         Ok(Some(finding)) => findings::of_any!(finding, finding => StoryContent::new(&finding)),
         Ok(None) => measured::tell(findings),
         Err(error) => {
@@ -48,15 +47,15 @@ pub fn tell(run: &Run<'_>, findings: &Findings<'_>) -> StoryContent {
     for words in findings.doubts().into_iter().rev() {
         told.blocks.put_behind_answer(Block::Warning(words.into()));
     }
-    for note in &run.recording.header.notes {
+    for note in &findings.recording.header.notes {
         told.blocks.note(note.as_str());
     }
     told
 }
 
 /// The facts of a story, for machines.
-pub fn facts(run: &Run<'_>, findings: &Findings<'_>) -> Value {
-    match Finding::read(run, findings) {
+pub fn facts(findings: &Findings<'_>) -> Value {
+    match Finding::read(findings) {
         Ok(Some(Finding::LinuxBoot(boot))) => crate::export::json::with_recording(
             serde_json::to_value(&boot).unwrap_or_default(),
             findings,
@@ -139,13 +138,8 @@ mod tests {
                 .unwrap_or_default()
                 .to_string_lossy()
                 .into_owned();
-            let run = Run {
-                recording: &recording,
-                folder: &name,
-                published: &published,
-            };
-            let findings = Findings::read(&recording, &name, &published);
-            for story in [tell(&run, &findings), measured::tell(&findings)] {
+            let findings = Findings::new(&recording, &name, Some(&published));
+            for story in [tell(&findings), measured::tell(&findings)] {
                 let answers = story.blocks.all().iter().map_while(|block| match block {
                     Block::Answer(words) => Some(words.plain()),
                     _ => None,
@@ -184,16 +178,9 @@ mod tests {
                 .to_string_lossy()
                 .into_owned();
             let report = Report::new(&recording, &name, &published);
-            let run = Run {
-                recording: &recording,
-                folder: &name,
-                published: &published,
-            };
-            let story = tell(&run, &Findings::read(&recording, &name, &published));
-            assert!(
-                Finding::read(&run, &Findings::read(&recording, &name, &published)).is_ok(),
-                "{name}"
-            );
+            let findings = Findings::new(&recording, &name, Some(&published));
+            let story = tell(&findings);
+            assert!(Finding::read(&findings).is_ok(), "{name}");
             let answer = story.blocks.all().iter().find_map(|block| match block {
                 Block::Answer(text) => Some(words(&text.plain())),
                 _ => None,
