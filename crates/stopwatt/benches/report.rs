@@ -33,8 +33,9 @@ fn main() {
         String::from_utf8_lossy(&run.stderr)
     );
 
-    let reference = published::PsciReference::read(&root.join("data/published/juno-psci.toml"))
-        .expect("the reference");
+    let files = experiment::Folder(root.join("data/published"));
+    let reference =
+        published::PsciReference::read(&files, "juno-psci.toml").expect("the reference");
     let published = published::Published {
         psci: vec![reference],
         ..Default::default()

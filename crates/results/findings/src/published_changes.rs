@@ -5,9 +5,10 @@ use itertools::Itertools;
 use published::{Cell, PsciReference};
 use recording::metrics::POWERDOWN;
 use recording::total_order;
+use serde::Serialize;
 
 /// The result of checking the printed changes of a release.
-#[derive(Debug, PartialEq)]
+#[derive(Debug, PartialEq, Serialize)]
 pub struct PublishedChanges {
     /// The release against which they would be.
     pub base: String,
@@ -20,21 +21,26 @@ pub struct PublishedChanges {
     /// Those that do not.
     pub not_remade: Vec<PrintedChange>,
     /// Figures that changed by more than 2 % by label with nothing printed.
+    #[serde(rename = "unprinted_above_2_percent")]
     pub silent: usize,
 }
 
 /// A printed change that cannot be re-made.
-#[derive(Debug, PartialEq)]
+#[derive(Debug, PartialEq, Serialize)]
 pub struct PrintedChange {
     /// Case, mode, metric and CPU.
+    #[serde(rename = "row")]
     pub label: String,
     /// As printed, in percent.
+    #[serde(rename = "printed_percent")]
     pub printed: f64,
     /// The figure that it is a change of, in microseconds: of a run that was not published.
     pub before_us: f64,
     /// The change in the tables for the same CPU, in percent.
+    #[serde(rename = "by_label_percent")]
     pub by_label: Option<f64>,
     /// The change for the CPU of the same place in the lock order, where that decides.
+    #[serde(rename = "by_role_percent")]
     pub by_role: Option<f64>,
 }
 
@@ -75,7 +81,8 @@ pub fn published_changes(
     for cell in &after {
         let percent = |from: &Cell| (cell.value_us - from.value_us) / from.value_us * 100.0;
         let labelled = of_core(&before, cell, cell.core);
-        let in_role = role(&after, cell).and_then(|place| at_role(&before, cell, place));
+        let core = role(&after, cell).and_then(|place| order(&before, cell).get(place).copied());
+        let in_role = core.and_then(|core| of_core(&before, cell, core));
         let (by_label, by_role) = (labelled.map(percent), in_role.map(percent));
         match cell.printed_change_percent {
             None => {
@@ -136,27 +143,22 @@ fn order(cells: &[&Cell], like: &Cell) -> Vec<u16> {
 
 /// Place of the cell's CPU in the lock order of its cluster, where that decides.
 fn role(cells: &[&Cell], cell: &Cell) -> Option<usize> {
-    by_rank(&cell.case, &cell.mode).then(|| {
-        order(cells, cell)
-            .iter()
-            .position(|&core| core == cell.core)
-    })?
-}
-
-fn at_role<'c>(cells: &[&'c Cell], like: &Cell, place: usize) -> Option<&'c Cell> {
-    of_core(cells, like, *order(cells, like).get(place)?)
+    let mut order = order(cells, cell).into_iter();
+    order
+        .position(|core| core == cell.core)
+        .filter(|_| by_rank(&cell.case, &cell.mode))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use experiment::Folder;
     use std::path::Path;
 
     #[test]
     fn no_printed_change_of_v2_12_follows_from_the_table_of_v2_11() {
-        let path =
-            Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../data/published/juno-psci.toml");
-        let mut reference = PsciReference::read(&path).unwrap();
+        let files = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../data/published");
+        let mut reference = PsciReference::read(&Folder(files), "juno-psci.toml").unwrap();
         let found = published_changes(&reference, "juno-v2.11", "juno-v2.12").unwrap();
         assert_eq!(
             (found.printed, found.remade, found.not_remade.len()),

@@ -232,6 +232,7 @@ impl PsciReference {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use experiment::Folder;
     use std::path::Path;
 
     /// The median error over cells that no fit used, in percent.
@@ -257,9 +258,8 @@ mod tests {
 
     #[test]
     fn the_guess_is_a_good_one_but_for_wakeups_from_the_deepest_level() {
-        let file =
-            Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../data/published/juno-psci.toml");
-        let reference = PsciReference::read(&file).unwrap();
+        let files = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../data/published");
+        let reference = PsciReference::read(&Folder(files), "juno-psci.toml").unwrap();
         for (release, _) in &reference.releases {
             assert!(
                 median(&reference, release, &["powerdown", "cache_flush"], None) < 3.0,
@@ -278,9 +278,8 @@ mod tests {
 
     #[test]
     fn what_is_guessed_is_what_the_tables_can_tell() {
-        let file =
-            Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../data/published/juno-psci.toml");
-        let reference = PsciReference::read(&file).unwrap();
+        let files = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../data/published");
+        let reference = PsciReference::read(&Folder(files), "juno-psci.toml").unwrap();
         let guessed = |of: &dyn Fn(&Cell) -> bool| {
             reference
                 .cells

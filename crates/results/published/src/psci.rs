@@ -1,12 +1,11 @@
 //! PSCI latencies.
 
 use document::{Result, Spanned};
-use experiment::{Conditions, Files, Folder};
+use experiment::{Conditions, Files};
 use itertools::Itertools;
 use recording::total_order;
 use serde::Deserialize;
 use std::collections::BTreeMap;
-use std::path::Path;
 
 /// A published figure.
 #[derive(Clone, Debug, PartialEq)]
@@ -175,23 +174,11 @@ struct Row {
 }
 
 impl PsciReference {
-    /// Reads a reference by the path of its TOML file; the figures are beside it.
-    ///
-    /// # Errors
-    /// The first thing that is wrong, with its file and line.
-    pub fn read(path: &Path) -> Result<Self> {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        Self::read_from(
-            &Folder(path.parent().unwrap_or(Path::new(".")).to_owned()),
-            &name,
-        )
-    }
-
     /// Reads the reference whose TOML file has this name among some files.
     ///
     /// # Errors
     /// The first thing that is wrong, with its file and line.
-    pub fn read_from(files: &dyn Files, name: &str) -> Result<Self> {
+    pub fn read(files: &dyn Files, name: &str) -> Result<Self> {
         let file: File = files.document(name)?.read()?;
         let mut cells = cells(files, &file.figures)?;
         let orders = file.condition;
@@ -228,7 +215,7 @@ impl PsciReference {
             .list("")?
             .iter()
             .filter(|name| name.ends_with("-psci.toml"))
-            .map(|name| Self::read_from(files, name))
+            .map(|name| Self::read(files, name))
             .collect()
     }
 

@@ -1,5 +1,6 @@
 //! The form that the published tables take, whichever way they come in.
 
+use experiment::Folder;
 use import::{Figure, Figures, Options, csv_table, record, rst, rt_instr};
 use published::{Cell, PsciReference};
 use std::fmt::Write;
@@ -39,9 +40,8 @@ fn reference_csv() -> PathBuf {
 }
 
 fn reference() -> Vec<Cell> {
-    PsciReference::read(&reference_csv().with_extension("toml"))
-        .unwrap()
-        .cells
+    let files = Folder(reference_csv().with_file_name(""));
+    PsciReference::read(&files, "juno-psci.toml").unwrap().cells
 }
 
 fn options(file: &str) -> Options {

@@ -395,7 +395,8 @@ fn causes_add_up_and_tell_the_commentary_of_2017() {
 /// Multiplies the published value of each row by what `factor` says of its number and of whether a
 /// fit uses it.
 fn scale(data: &Path, factor: impl Fn(usize, bool) -> f64) {
-    let reference = published::PsciReference::read(&data.join("published/juno-psci.toml")).unwrap();
+    let files = experiment::Folder(data.join("published"));
+    let reference = published::PsciReference::read(&files, "juno-psci.toml").unwrap();
     let path = data.join("published/juno-psci.csv");
     let text = std::fs::read_to_string(&path).unwrap();
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();

@@ -107,7 +107,7 @@ fn no_figure_is_among_the_conditions_that_a_prediction_is_told() {
 fn a_fit_of_a_release_sees_the_declared_cells_and_no_figure_of_the_others() {
     let read = |factor: f64| {
         let mut reference =
-            PsciReference::read(&data().join("data/published/juno-psci.toml")).unwrap();
+            PsciReference::read(&Folder(data().join("data/published")), "juno-psci.toml").unwrap();
         for cell in reference.cells.iter_mut().filter(|cell| !cell.used_in_fit) {
             cell.published *= factor;
             cell.value_us *= factor;
