@@ -81,11 +81,12 @@ pub fn compare(
             .zip(&variants)
             .filter_map(|((runs, (_, again)), variant)| {
                 let release = variant.iter().map(|release| format!("@{release}"));
-                let name = runs.first()?.folder.clone() + &release.collect::<String>();
-                let input = Input::of_runs(&name, runs, variant.clone())?;
+                let name = runs.first()?.folder.to_owned() + &release.collect::<String>();
                 Some(Input {
+                    name,
+                    runs,
                     given_again: *again,
-                    ..input
+                    variant: variant.clone(),
                 })
             })
             .collect();

@@ -203,12 +203,12 @@ pub fn run(console: &Console, data: &Data, options: &CompareOptions) -> Result<A
     let inputs = findings
         .iter()
         .zip(&read)
-        .filter_map(|(runs, (name, read, again))| {
-            let input = Input::of_runs(name, runs, read[0].1.clone())?;
-            Some(Input {
-                given_again: *again,
-                ..input
-            })
+        .filter(|(runs, _)| !runs.is_empty())
+        .map(|(runs, (name, read, again))| Input {
+            name: (*name).to_owned(),
+            runs,
+            given_again: *again,
+            variant: read[0].1.clone(),
         })
         .collect_vec();
     let how = Options {
@@ -255,7 +255,13 @@ pub fn run(console: &Console, data: &Data, options: &CompareOptions) -> Result<A
 
 /// The platform of the base.
 pub fn platform_of<'r>(inputs: &[Input<'r>]) -> Option<&'r str> {
-    inputs.first()?.findings.recording.header.platform_name()
+    inputs
+        .first()?
+        .runs
+        .first()?
+        .recording
+        .header
+        .platform_name()
 }
 
 /// One release that was measured in two sessions of a platform, where the data have one.

@@ -23,18 +23,23 @@ fn has_rows(sides: &[SideRows], wanted: &[String], found: &MatchedRows<'_>) -> R
         .flat_map(|side| &side.table.rows)
         .map(|(key, _)| key.metric.as_str())
         .collect();
-    match wanted
-        .iter()
-        .find(|metric| !known.contains(metric.as_str()))
-    {
-        Some(metric) => Err(Error::NoSuchMetric {
-            metric: metric.clone(),
-            known: known.into_iter().join(", "),
-        }),
-        None if sides.len() < 2 => Err(Error::TooFew),
-        None if found.rows.is_empty() => Err(Error::NoRowInCommon),
-        None => Ok(()),
-    }
+    let mut wanted = wanted.iter();
+    let wrong = match wanted.find(|metric| !known.contains(metric.as_str())) {
+        Some(metric) => format!(
+            "no recording has the measure `{metric}`; they have: {}",
+            known.into_iter().join(", ")
+        ),
+        None if sides.len() < 2 => {
+            "there must be at least two recordings to compare: name another one, or the runs of another side after --with"
+                .to_owned()
+        }
+        None if found.rows.is_empty() => {
+            "the recordings have no row in common: no measure of the same case for the same CPU or role"
+                .to_owned()
+        }
+        None => return Ok(()),
+    };
+    Err(Error(wrong))
 }
 
 /// Compares recordings with the first of them.
@@ -48,7 +53,7 @@ pub fn compare(inputs: &[Input<'_>], options: &Options) -> Result<Comparison, Er
         let rows = SideRows::new(input, policy, |findings| {
             Table::new(&findings.timelines, variant)
         });
-        (rows, paths(&input.findings.timelines, variant))
+        (rows, paths(&input.runs[0].timelines, variant))
     });
     let (read, paths): (Vec<SideRows>, Vec<_>) = read.unzip();
     let headers = inputs.iter().map(Input::header).collect_vec();
@@ -106,6 +111,7 @@ mod tests {
     use crate::testing::try_compare;
     use findings::Findings;
     use recording::{Header, Recording};
+    use std::slice::from_ref;
 
     /// A simulation's values, by metric and CPU, in microseconds.
     fn recording(values: &[(&str, u16, f64)]) -> Recording {
@@ -158,13 +164,9 @@ mod tests {
             labels(&of(&["time_in_state"]).unwrap()),
             ["c serial, time_in_state, CPU 0"]
         );
-        let known = "mine, powerdown, time_in_state".to_owned();
         assert_eq!(
-            of(&["mine", "wakeup"]).unwrap_err(),
-            Error::NoSuchMetric {
-                metric: "wakeup".to_owned(),
-                known
-            }
+            of(&["mine", "wakeup"]).unwrap_err().to_string(),
+            "no recording has the measure `wakeup`; they have: mine, powerdown, time_in_state"
         );
     }
 
@@ -207,7 +209,12 @@ mod tests {
             &recording(&[("powerdown", 1, 1.0)]),
             &options,
         );
-        assert_eq!(nothing.unwrap_err(), Error::NoRowInCommon);
+        assert!(
+            nothing
+                .unwrap_err()
+                .to_string()
+                .contains("no row in common")
+        );
     }
 
     /// Releases, each with a value in two cases: 1 in the first release that is named, 2 in the
@@ -237,7 +244,9 @@ mod tests {
             let inputs: Vec<_> = named
                 .map(|((name, findings), (_, variant))| Input {
                     variant: variant.map(str::to_owned),
-                    ..Input::new(name, findings)
+                    name: name.to_owned(),
+                    runs: from_ref(findings),
+                    ..Input::default()
                 })
                 .collect();
             compare(&inputs, &Options::default())
@@ -294,21 +303,11 @@ mod tests {
                 .collect();
             assert_eq!((found, comparison.missing), (expected, vec![]));
         }
-        let known = "A has v1, v2, v4; B has v3".to_owned();
-        assert_eq!(
-            compared([(&both, None), (&other, None)]).unwrap_err(),
-            Error::NothingInCommon { known }
-        );
-        let (name, variant, known) = ("B".to_owned(), "v9".to_owned(), "v3".to_owned());
+        let wrong = compared([(&both, None), (&other, None)]).unwrap_err();
+        let known = "RECORDING@RELEASE: A has v1, v2, v4; B has v3";
+        assert!(wrong.to_string().ends_with(known), "{wrong}");
         let wrong = compared([(&one, None), (&other, Some("v9"))]).unwrap_err();
-        assert_eq!(
-            wrong,
-            Error::NoSuchVariant {
-                name,
-                variant,
-                known
-            }
-        );
+        assert_eq!(wrong.to_string(), "B has no release `v9`; it has: v3");
     }
 
     /// A change is in percent of the base's size, and there is none of nothing.
@@ -356,12 +355,17 @@ mod tests {
                 .has_regression()
         );
         let findings = Findings::new(&a, "", None);
-        let input = Input::new("A", &findings);
+        let input = Input {
+            name: "A".to_owned(),
+            runs: from_ref(&findings),
+            ..Input::default()
+        };
         let of = |count| {
             compare(&vec![input.clone(); count], &Options::default())
                 .map(|comparison| comparison.sides.len())
         };
-        assert_eq!((of(1), of(2), of(3)), (Err(Error::TooFew), Ok(2), Ok(3)));
+        assert!(of(1).is_err());
+        assert_eq!((of(2), of(3)), (Ok(2), Ok(3)));
     }
 
     /// Two simulations, the second of which was recorded in nanoseconds.

@@ -15,7 +15,7 @@ pub fn functions(
 ) -> Vec<CallFunctions> {
     let counts = inputs
         .iter()
-        .map(|input| functions::read(input.findings.recording).ok().flatten())
+        .map(|input| functions::read(input.runs[0].recording).ok().flatten())
         .map(|counts| counts.filter(|counts| !counts.passages.is_empty()))
         .collect_vec();
     if counts.iter().all(Option::is_none) {

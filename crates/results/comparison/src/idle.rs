@@ -17,13 +17,13 @@ pub fn idle_tests(
 ) -> Vec<IdleTest> {
     if inputs
         .iter()
-        .any(|input| !input.more.is_empty() || !cpuidle::is_of(input.findings.recording))
+        .any(|input| input.runs.len() > 1 || !cpuidle::is_of(input.runs[0].recording))
     {
         return Vec::new();
     }
     let mut sides: Vec<Vec<(String, Test<'_>)>> = Vec::new();
     for (side, input) in inputs.iter().enumerate() {
-        let tests = match cpuidle::read(input.findings) {
+        let tests = match cpuidle::read(&input.runs[0]) {
             Ok(counted) => counted.tests,
             Err(error) => {
                 warnings.push(format!("{}: {error}", input.name));

@@ -50,7 +50,7 @@ impl Judge<'_> {
         let has_logarithms = values.iter().flatten().all(|value| *value > 0.0);
         let cell = |values: &Vec<f64>| {
             let value = match (all_exact, has_logarithms) {
-                (true, _) => Samples::occurred(values),
+                (true, _) => evidence::median(values)?,
                 (false, true) => {
                     (values.iter().map(|value| value.ln()).sum::<f64>() / values.len() as f64).exp()
                 }

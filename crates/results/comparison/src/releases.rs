@@ -64,11 +64,11 @@ pub fn choose(inputs: &[Input<'_>]) -> Result<ComparedReleases, Error> {
             None => names,
             Some(variant) if names.contains(variant) => vec![variant.clone()],
             Some(variant) => {
-                return Err(Error::NoSuchVariant {
-                    name: input.name.clone(),
-                    variant: variant.clone(),
-                    known: names.join(", "),
-                });
+                return Err(Error(format!(
+                    "{} has no release `{variant}`; it has: {}",
+                    input.name,
+                    names.join(", ")
+                )));
             }
         });
     }
@@ -81,13 +81,15 @@ pub fn choose(inputs: &[Input<'_>]) -> Result<ComparedReleases, Error> {
         .cloned()
         .collect_vec();
     match common.as_slice() {
-        [] => Err(Error::NothingInCommon {
-            known: inputs
-                .iter()
-                .zip(&all)
-                .map(|(input, names)| format!("{} has {}", input.name, names.join(", ")))
-                .join("; "),
-        }),
+        [] => {
+            let known = inputs.iter().zip(&all);
+            let known =
+                known.map(|(input, names)| format!("{} has {}", input.name, names.join(", ")));
+            Err(Error(format!(
+                "the recordings have no release in common; say which to compare, as in RECORDING@RELEASE: {}",
+                known.format("; ")
+            )))
+        }
         [one] => Ok(ComparedReleases::One(vec![vec![one.clone()]; inputs.len()])),
         _ => Ok(ComparedReleases::Common(common)),
     }
@@ -95,7 +97,7 @@ pub fn choose(inputs: &[Input<'_>]) -> Result<ComparedReleases, Error> {
 
 pub fn side(place: usize, input: &Input<'_>, chosen: &ComparedReleases, rows: &SideRows) -> Side {
     let header = input.header();
-    let names = variants(input.findings.recording)
+    let names = variants(input.runs[0].recording)
         .into_iter()
         .filter(|variant| chosen.takes(place, variant))
         .collect();

@@ -7,7 +7,7 @@ use attribution::{Cause, Spent};
 use recording::idle::{IdleSum, percent_of};
 use recording::metrics::Better;
 use recording::total_order;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
@@ -566,7 +566,7 @@ impl Verdict {
 }
 
 /// A call by function, in each recording.
-#[derive(Debug, PartialEq)]
+#[derive(Debug, PartialEq, Serialize)]
 pub struct CallFunctions {
     /// The build; empty where one build of each recording is compared.
     pub build: String,
@@ -579,14 +579,23 @@ pub struct CallFunctions {
 }
 
 /// A function of a call, in each recording; 0 where it was not executed.
-#[derive(Debug, PartialEq)]
+#[derive(Debug, PartialEq, Serialize)]
 pub struct FunctionRow {
     /// The name.
+    #[serde(rename = "function")]
     pub name: String,
     /// Instructions of the function in one call.
     pub instructions: Vec<f64>,
     /// The other counts of one call that changed, by their names.
+    #[serde(serialize_with = "as_map")]
     pub others: Vec<(&'static str, Vec<f64>)>,
+}
+
+fn as_map<S: Serializer>(
+    pairs: &[(&'static str, Vec<f64>)],
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(pairs.iter().cloned())
 }
 
 impl FunctionRow {

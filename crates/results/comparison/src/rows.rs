@@ -45,22 +45,20 @@ impl SideRows {
     /// Puts the runs of a side together, each with one value of a row: the median of its
     /// iterations. Where iterations are runs, and of what repeats itself, all of them are values.
     pub fn new(input: &Input<'_>, policy: &Policy, read: impl Fn(&Findings<'_>) -> Table) -> Self {
-        let runs = input.more.len() + 1;
+        let runs = input.runs.len();
         let has_runs = policy.iterations == Iterations::OfOneRun
             && (runs > 1 || !input.header().is_repeatable());
-        let is_idle = findings::cpuidle::is_of(input.findings.recording);
-        let tables = std::iter::once(&input.findings)
-            .chain(&input.more)
-            .map(|findings| {
-                let mut table = read(findings);
-                if is_idle {
-                    divide(&mut table.rows);
-                }
-                for (_, samples) in table.rows.iter_mut().filter(|_| has_runs) {
-                    samples.values = stats::median(&samples.values).into_iter().collect();
-                }
-                table
-            });
+        let is_idle = findings::cpuidle::is_of(input.runs[0].recording);
+        let tables = input.runs.iter().map(|findings| {
+            let mut table = read(findings);
+            if is_idle {
+                divide(&mut table.rows);
+            }
+            for (_, samples) in table.rows.iter_mut().filter(|_| has_runs) {
+                samples.values = stats::median(&samples.values).into_iter().collect();
+            }
+            table
+        });
         let mut table = tables.reduce(joined).unwrap_or_default();
         if has_runs && is_idle {
             fill(&mut table.rows, runs);

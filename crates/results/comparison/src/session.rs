@@ -183,10 +183,10 @@ fn sessions(
             })
         });
     let floors = known.iter().flat_map(|of| &of.floors);
-    let bad = costs
-        .iter()
-        .zip(variants)
-        .filter(|(costs, _)| is_bad(costs));
+    // Those that miss their figures by more than they may, as `calibrate` says.
+    let bad = costs.iter().zip(variants).filter(|(costs, _)| {
+        of_fit(costs, "gate", "passed").and_then(Value::as_bool) == Some(false)
+    });
     Some(Sessions {
         side,
         moved: moved.collect(),
@@ -339,11 +339,6 @@ impl Sessions {
             .sum();
         part / change.absolute > 0.5
     }
-}
-
-/// True if a fit misses its figures by more than it may, as `calibrate` says.
-fn is_bad(costs: &Table) -> bool {
-    of_fit(costs, "gate", "passed").and_then(Value::as_bool) == Some(false)
 }
 
 /// The size of a change in percent, at the end of its interval that is nearer to none.

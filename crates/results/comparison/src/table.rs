@@ -117,13 +117,6 @@ pub struct Samples {
     pub causes: BTreeMap<Cause, f64>,
 }
 
-impl Samples {
-    /// The lower of the middle two of some values: one that occurred.
-    pub fn occurred(values: &[f64]) -> f64 {
-        median_index(values).map_or(f64::NAN, |index| values[index])
-    }
-}
-
 /// Indices of values, in their order.
 fn in_order(values: &[f64]) -> Vec<usize> {
     let mut order = (0..values.len()).collect_vec();
@@ -201,7 +194,7 @@ impl Table {
                 )
             })
             .collect();
-        let roles = Roles::new(recording, &splits);
+        let roles = roles(recording, &splits);
         let tick_us = recording
             .header
             .time
@@ -230,7 +223,7 @@ impl Table {
                     .and_then(|name| points.get(&(measure.series, measure.metric, name)).cloned())
                     .unwrap_or(subject),
                 role,
-                who: roles.who(measure),
+                who: who(&roles, measure),
             };
             let place = *places.entry(key.clone()).or_insert_with(|| {
                 let unit = recording.text(measure.unit).to_owned();
@@ -334,10 +327,9 @@ fn orders(rows: &[(Key, Samples)]) -> BTreeMap<TableName, Vec<u16>> {
     let mut tables: BTreeMap<_, Vec<(f64, u16)>> = BTreeMap::new();
     for (key, samples) in rows.iter().filter(|(key, _)| key.metric == POWERDOWN.name) {
         if let Who::Nth { cluster, .. } | Who::LastMan { cluster } = key.who {
-            tables
-                .entry(key.table())
-                .or_default()
-                .push((Samples::occurred(&samples.values), cluster));
+            let median = evidence::median(&samples.values).unwrap_or(f64::NAN);
+            let table = tables.entry(key.table()).or_default();
+            table.push((median, cluster));
         }
     }
     tables
@@ -353,67 +345,63 @@ fn orders(rows: &[(Key, Samples)]) -> BTreeMap<TableName, Vec<u16>> {
 }
 
 /// The roles of CPUs, by iteration.
-struct Roles {
-    roles: HashMap<(Series, u32, u16), Who>,
+type Roles = HashMap<(Series, u32, u16), Who>;
+
+/// CPUs of a cluster by their powerdown in the iteration: the one that waited longest got the
+/// lock last. The last man is the one that flushed the L2, by its events; without events, the
+/// last of a suspend to the deepest level.
+fn roles(recording: &Recording, splits: &Splits<'_>) -> Roles {
+    let mut tables: BTreeMap<(Series, u32, u16), Vec<(f64, u16)>> = BTreeMap::new();
+    for measure in recording.measures() {
+        let (_, case, mode) = recording.series_texts(measure.series);
+        if recording.text(measure.metric) != POWERDOWN.name
+            || !attribution::lock_order_decides(case, mode)
+        {
+            continue;
+        }
+        if let (Some(cpu), Some(cluster)) = (measure.cpu, measure.cluster) {
+            tables
+                .entry((measure.series, measure.iteration, cluster))
+                .or_default()
+                .push((measure.value, cpu));
+        }
+    }
+    let mut roles = HashMap::new();
+    for ((series, iteration, cluster), mut table) in tables {
+        table.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        let (_, case, _) = recording.series_texts(series);
+        let flushed = |cpu: u16| {
+            let split = splits.get(&(series, iteration, cpu, POWERDOWN.name));
+            split.map(|split| split.causes.contains_key(&Cause::FlushL2))
+        };
+        let cpus = table.iter().map(|&(_, cpu)| cpu);
+        let last_man = if cpus.clone().any(|cpu| flushed(cpu).is_some()) {
+            cpus.clone().find(|&cpu| flushed(cpu) == Some(true))
+        } else {
+            let last = cpus.clone().next_back();
+            last.filter(|_| case == "suspend-deepest")
+        };
+        let others = cpus.filter(|&cpu| Some(cpu) != last_man);
+        for (n, cpu) in (1..).zip(others) {
+            roles.insert((series, iteration, cpu), Who::Nth { cluster, n });
+        }
+        if let Some(cpu) = last_man {
+            roles.insert((series, iteration, cpu), Who::LastMan { cluster });
+        }
+    }
+    roles
 }
 
-impl Roles {
-    /// CPUs of a cluster by their powerdown in the iteration: the one that waited longest got the
-    /// lock last. The last man is the one that flushed the L2, by its events; without events, the
-    /// last of a suspend to the deepest level.
-    fn new(recording: &Recording, splits: &Splits<'_>) -> Self {
-        let mut tables: BTreeMap<(Series, u32, u16), Vec<(f64, u16)>> = BTreeMap::new();
-        for measure in recording.measures() {
-            let (_, case, mode) = recording.series_texts(measure.series);
-            if recording.text(measure.metric) != POWERDOWN.name
-                || !attribution::lock_order_decides(case, mode)
-            {
-                continue;
-            }
-            if let (Some(cpu), Some(cluster)) = (measure.cpu, measure.cluster) {
-                tables
-                    .entry((measure.series, measure.iteration, cluster))
-                    .or_default()
-                    .push((measure.value, cpu));
-            }
-        }
-        let mut roles = HashMap::new();
-        for ((series, iteration, cluster), mut table) in tables {
-            table.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-            let (_, case, _) = recording.series_texts(series);
-            let flushed = |cpu: u16| {
-                let split = splits.get(&(series, iteration, cpu, POWERDOWN.name));
-                split.map(|split| split.causes.contains_key(&Cause::FlushL2))
-            };
-            let cpus = table.iter().map(|&(_, cpu)| cpu);
-            let last_man = if cpus.clone().any(|cpu| flushed(cpu).is_some()) {
-                cpus.clone().find(|&cpu| flushed(cpu) == Some(true))
-            } else {
-                let last = cpus.clone().next_back();
-                last.filter(|_| case == "suspend-deepest")
-            };
-            let others = cpus.filter(|&cpu| Some(cpu) != last_man);
-            for (n, cpu) in (1..).zip(others) {
-                roles.insert((series, iteration, cpu), Who::Nth { cluster, n });
-            }
-            if let Some(cpu) = last_man {
-                roles.insert((series, iteration, cpu), Who::LastMan { cluster });
-            }
-        }
-        Self { roles }
-    }
-
-    fn who(&self, measure: &Measure) -> Who {
-        let role = measure
-            .cpu
-            .and_then(|cpu| self.roles.get(&(measure.series, measure.iteration, cpu)));
-        match (role, measure.cluster.zip(measure.core), measure.cpu) {
-            // A CPU's time in a state is over all iterations: it is the CPU's and not the role's.
-            (Some(role), _, _) if measure.subject.is_none() => role.clone(),
-            (_, Some((cluster, core)), _) => Who::Place { cluster, core },
-            (_, None, Some(cpu)) => Who::Cpu(cpu),
-            _ => Who::Whole,
-        }
+fn who(roles: &Roles, measure: &Measure) -> Who {
+    let role = measure
+        .cpu
+        .and_then(|cpu| roles.get(&(measure.series, measure.iteration, cpu)));
+    match (role, measure.cluster.zip(measure.core), measure.cpu) {
+        // A CPU's time in a state is over all iterations: it is the CPU's and not the role's.
+        (Some(role), _, _) if measure.subject.is_none() => role.clone(),
+        (_, Some((cluster, core)), _) => Who::Place { cluster, core },
+        (_, None, Some(cpu)) => Who::Cpu(cpu),
+        _ => Who::Whole,
     }
 }
 
@@ -494,13 +482,9 @@ mod tests {
             (&[9.0, 1.0, 4.0, 2.0], 2.0),
             (&[7.0], 7.0),
         ] {
-            let samples = Samples {
-                values: values.to_vec(),
-                ..Samples::default()
-            };
-            assert_eq!(Samples::occurred(&samples.values), median, "{values:?}");
+            let found = median_index(values).map(|at| values[at]);
+            assert_eq!(found, Some(median), "{values:?}");
         }
-        assert!(Samples::occurred(&[]).is_nan());
     }
 
     fn table(recording: &Recording) -> Table {

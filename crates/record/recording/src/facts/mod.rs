@@ -42,27 +42,11 @@ pub trait Facts: Serialize + DeserializeOwned {
     const ARE_SETTINGS: bool = false;
 }
 
-/// A reason why a recording's facts cannot be read.
+/// Why a recording's facts cannot be read, in a sentence: there are none, or they are of another
+/// form.
 #[derive(Debug, thiserror::Error)]
-pub enum FactsError {
-    /// The recording has none.
-    #[error(
-        "This recording of {experiment} has no [facts] to tell its story by, so its measures are shown as they are; run it again for the \
-         story."
-    )]
-    None {
-        /// Experiment of the recording.
-        experiment: String,
-    },
-    /// They are of another form.
-    #[error("[facts] of this recording of {experiment} cannot be read: {cause}; run it again.")]
-    Form {
-        /// Experiment of the recording.
-        experiment: String,
-        /// The first thing that is wrong.
-        cause: String,
-    },
-}
+#[error("{0}")]
+pub struct FactsError(String);
 
 impl Header {
     /// Writes the experiment's facts.
@@ -87,15 +71,18 @@ impl Header {
     /// # Errors
     /// There are none, or they are of another form.
     pub fn facts<F: Facts>(&self) -> Result<F, FactsError> {
-        let experiment = || self.experiment.clone();
+        let experiment = &self.experiment;
         let Some(table) = &self.facts else {
-            return Err(FactsError::None {
-                experiment: experiment(),
-            });
+            return Err(FactsError(format!(
+                "This recording of {experiment} has no [facts] to tell its story by, so its measures are shown as they are; run it again for \
+                 the story."
+            )));
         };
-        table.clone().try_into().map_err(|cause| FactsError::Form {
-            experiment: experiment(),
-            cause: cause.message().to_owned(),
+        table.clone().try_into().map_err(|cause| {
+            let cause = cause.message();
+            FactsError(format!(
+                "[facts] of this recording of {experiment} cannot be read: {cause}; run it again."
+            ))
         })
     }
 }

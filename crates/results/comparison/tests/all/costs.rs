@@ -21,6 +21,7 @@ use soc::Order;
 use soc::config::Sources;
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::slice::from_ref;
 use std::sync::OnceLock;
 
 /// A release whose lead is a little core (1.0) and whose SCP answers (SCMI).
@@ -88,7 +89,18 @@ fn compared(a: &Recording, b: &Recording) -> Comparison {
     // Findings live as long as the comparison only.
     let [a, b] = [a, b].map(|recording| Findings::new(recording, "", None));
     compare(
-        &[Input::new("before", &a), Input::new("after", &b)],
+        &[
+            Input {
+                name: "before".to_owned(),
+                runs: from_ref(&a),
+                ..Input::default()
+            },
+            Input {
+                name: "after".to_owned(),
+                runs: from_ref(&b),
+                ..Input::default()
+            },
+        ],
         &Options::default(),
     )
     .unwrap()

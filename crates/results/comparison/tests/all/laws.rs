@@ -55,7 +55,11 @@ fn compared(sides: [&[Recording]; 2], policy: Policy) -> Comparison {
     });
     let named = findings.iter().zip(["A", "B"]);
     let inputs: Vec<Input<'_>> = named
-        .filter_map(|(runs, name)| Input::of_runs(name, runs, None))
+        .map(|(runs, name)| Input {
+            name: name.to_string(),
+            runs,
+            ..Input::default()
+        })
         .collect();
     let options = Options {
         policy,

@@ -8,6 +8,7 @@ use document::Document;
 use fastrand::Rng;
 use findings::Findings;
 use recording::{Header, Platform, Recording};
+use std::slice::from_ref;
 
 /// About normal, with mean 0 and standard deviation 1: the sum of twelve uniform deviates.
 fn policy(text: &str) -> Policy {
@@ -57,7 +58,11 @@ fn compared(recordings: &[&Recording], options: &Options) -> Comparison {
     let inputs: Vec<_> = findings
         .iter()
         .enumerate()
-        .map(|(side, findings)| Input::new(&name(side), findings))
+        .map(|(side, findings)| Input {
+            name: name(side),
+            runs: from_ref(findings),
+            ..Input::default()
+        })
         .collect();
     compare(&inputs, options).unwrap()
 }
@@ -405,7 +410,11 @@ fn compared_runs(sides: [&[Recording]; 2], options: &Options) -> Comparison {
     });
     let named = findings.iter().zip(["A", "B"]);
     let inputs: Vec<Input<'_>> = named
-        .filter_map(|(runs, name)| Input::of_runs(name, runs, None))
+        .map(|(runs, name)| Input {
+            name: name.to_string(),
+            runs,
+            ..Input::default()
+        })
         .collect();
     compare(&inputs, options).unwrap()
 }

@@ -3,6 +3,7 @@
 use crate::{Comparison, Error, Input, Options, compare};
 use findings::Findings;
 use recording::Recording;
+use std::slice::from_ref;
 
 /// Compares recordings that are called A, B and so on.
 pub(crate) fn try_compare(
@@ -17,7 +18,11 @@ pub(crate) fn try_compare(
     let inputs: Vec<_> = findings
         .iter()
         .enumerate()
-        .map(|(side, findings)| Input::new(&name(side), findings))
+        .map(|(side, findings)| Input {
+            name: name(side),
+            runs: from_ref(findings),
+            ..Input::default()
+        })
         .collect();
     compare(&inputs, options)
 }

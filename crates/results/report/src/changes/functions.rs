@@ -5,9 +5,8 @@ use crate::words::changed_counts::{signed, wholes};
 use crate::words::counts::count;
 use crate::words::listed;
 use crate::words::names::letter;
-use comparison::{CallFunctions, Comparison, FunctionRow};
+use comparison::{Comparison, FunctionRow};
 use itertools::Itertools;
-use serde_json::{Map, Value, json};
 
 /// Functions of the first table.
 const MOST_ROWS: usize = 20;
@@ -88,24 +87,4 @@ fn others(row: &FunctionRow, side: usize) -> Vec<String> {
         .filter(|(_, change)| *change != 0.0)
         .map(|(name, change)| format!("{name} {}", signed(change)))
         .collect()
-}
-
-/// The calls by function: for each its instructions in each recording, and the functions of which
-/// something changed.
-pub fn functions_json(comparison: &Comparison) -> Vec<Value> {
-    let call = |call: &CallFunctions| {
-        let row = |row: &FunctionRow| {
-            let others: Map<String, Value> = row
-                .others
-                .iter()
-                .map(|(name, values)| ((*name).to_owned(), json!(values)))
-                .collect();
-            json!({ "function": row.name, "instructions": row.instructions, "others": others })
-        };
-        json!({
-            "build": call.build, "call": call.call, "instructions": call.instructions,
-            "changed": call.changed.iter().map(row).collect_vec(),
-        })
-    };
-    comparison.functions.iter().map(call).collect()
 }

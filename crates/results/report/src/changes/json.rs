@@ -1,9 +1,8 @@
 //! A comparison as JSON.
 
 use super::PublishedChanges;
-use super::functions::functions_json;
 use super::on_board;
-use comparison::{Basis, Better, Comparison, Lack};
+use comparison::{Basis, Comparison, Lack};
 use itertools::Itertools;
 use recording::stats::to_millionths;
 use serde_json::{Map, Value, json};
@@ -51,8 +50,8 @@ pub fn comparison_json(comparison: &Comparison, published: Option<&PublishedChan
         "in_common": comparison.shifts.iter().map(|shift| shift_json(comparison, shift)).collect_vec(),
         "rows": comparison.rows.iter().map(row).collect_vec(),
         "critical_paths": comparison.paths.iter().map(paths).collect_vec(),
-        "functions": functions_json(comparison),
-        "published_changes": published.map(published_json),
+        "functions": comparison.functions,
+        "published_changes": published,
     });
     if let Some(of) = &comparison.on_board {
         whole["on_board"] = on_board::as_json(of);
@@ -136,11 +135,7 @@ fn row(row: &comparison::Row) -> Value {
     json!({
         "release": row.key.variant, "case": row.key.case, "mode": row.key.mode, "metric": row.key.metric, "row": row.key.row(),
         "unit": row.unit,
-        "better": match row.better {
-            Better::Lower => "lower",
-            Better::Higher => "higher",
-            Better::Neither => "neither",
-        },
+        "better": row.better,
         "cells": row.cells,
         "changes": changes,
     })
@@ -166,22 +161,5 @@ fn change_json(change: &comparison::Change) -> Value {
     json!({
         "absolute": to_millionths(change.absolute), "percent": change.percent, "verdict": change.verdict.name(), "how": how,
         "causes_us": causes, "main_cause": change.main_cause().map(attribution::Cause::name),
-    })
-}
-
-fn published_json(published: &PublishedChanges) -> Value {
-    let not = published
-        .not_remade
-        .iter()
-        .map(|change| {
-            json!({
-                "row": change.label, "printed_percent": change.printed, "before_us": change.before_us, "by_label_percent": change.by_label,
-                "by_role_percent": change.by_role,
-            })
-        })
-        .collect_vec();
-    json!({
-        "base": published.base, "other": published.other, "printed": published.printed, "remade": published.remade,
-        "not_remade": not, "unprinted_above_2_percent": published.silent,
     })
 }

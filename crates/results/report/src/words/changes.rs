@@ -769,7 +769,11 @@ mod tests {
             findings.collect::<Vec<_>>()
         });
         let named = findings.iter().zip(sides);
-        let inputs = named.filter_map(|(runs, (name, _))| Input::of_runs(name, runs, None));
+        let inputs = named.map(|(runs, (name, _))| Input {
+            name: name.to_owned(),
+            runs,
+            ..Input::default()
+        });
         let inputs: Vec<Input<'_>> = inputs.collect();
         answer(&comparison::compare(&inputs, &Options::default()).unwrap())
     }

@@ -7,6 +7,7 @@ use recording::{CauseRow, Header, Recording};
 use report::{Findings, Format, Report, Style};
 use std::fs;
 use std::path::Path;
+use std::slice::from_ref;
 
 /// A header, then rows: events as case, iteration, CPU, time, ticks, point and argument; measures
 /// as case, iteration, CPU, metric, unit, value and subject; causes as case, iteration, CPU,
@@ -64,7 +65,7 @@ fn row(recording: &mut Recording, line: &str) -> Option<()> {
         ["e", case, iteration, cpu, time, ticks, point, argument] => {
             let (series, point) = (
                 recording.series("v", case, "parallel"),
-                recording.point_with_argument(point, "level"),
+                recording.point_with(point, Some("level")),
             );
             let (time, ticks) = (time.parse().ok()?, ticks.parse().ok()?);
             let iteration = iteration.parse().ok()?;
@@ -137,7 +138,18 @@ fn used(recording: &Recording) {
         policy: Policy::default(),
     };
     if let Ok(comparison) = comparison::compare(
-        &[Input::new("a", &findings), Input::new("b", &findings)],
+        &[
+            Input {
+                name: "a".to_owned(),
+                runs: from_ref(&findings),
+                ..Input::default()
+            },
+            Input {
+                name: "b".to_owned(),
+                runs: from_ref(&findings),
+                ..Input::default()
+            },
+        ],
         &options,
     ) {
         report::comparison_text(&comparison, None, true, Style::PLAIN);
