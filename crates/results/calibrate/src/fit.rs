@@ -121,11 +121,9 @@ pub fn fit(
         cells: &cells,
     };
     let (scales, others) = model.minimize()?;
-    let valleys = others
-        .iter()
-        .map(|scales| model.rounded(scales).0)
-        .collect();
-    let (values, costs) = model.rounded(&scales);
+    let valleys = others.iter().map(|scales| model.rounded(scales)).collect();
+    let values = model.rounded(&scales);
+    let costs = model.costs(&values);
     let fitted = model.simulate(&costs)?;
     let data = model.derivative(&scales)?;
     let timers = model.timers(&costs, reference)?;
@@ -234,21 +232,11 @@ impl Model<'_> {
     /// other valleys that fit alike. Where CPUs change places, the cells bend, and a fit may not
     /// come past the bend. Among valleys that fit alike the priors decide, since the cells do not.
     fn minimize(&self) -> Result<(DVector<f64>, Vec<DVector<f64>>), Error> {
-        let mut starts = vec![DVector::from_element(self.parameters.len(), 1.0)];
-        for (index, parameter) in self.parameters.iter().enumerate() {
-            let with = |start: &DVector<f64>, scale: f64| {
-                let mut start = start.clone();
-                start[index] = scale;
-                start
-            };
-            let all = |start: &DVector<f64>| -> Vec<_> {
-                parameter.starts.iter().map(|&it| with(start, it)).collect()
-            };
-            starts = starts.iter().flat_map(all).collect();
-        }
+        let starts = self.parameters.iter();
         let found: Vec<_> = starts
-            .into_iter()
-            .map(|start| self.minimize_from(start))
+            .map(|parameter| parameter.starts.iter().copied())
+            .multi_cartesian_product()
+            .map(|start| self.minimize_from(DVector::from_vec(start)))
             .collect::<Result<_, _>>()?;
         // There is at least the start at the priors.
         let best = found.iter().min_by_key(|of| total_order(of.1)).cloned();
@@ -307,29 +295,37 @@ impl Model<'_> {
         }
     }
 
-    /// Costs at a point, each a multiple of its prior.
-    fn costs(&self, scales: &DVector<f64>) -> Costs {
+    /// Values at a point, each a multiple of its prior.
+    fn values(&self, scales: &DVector<f64>) -> Vec<f64> {
+        let parameters = self.parameters.iter().zip(scales.iter());
+        parameters
+            .map(|(parameter, scale)| scale * parameter.prior.value)
+            .collect()
+    }
+
+    /// The costs that some values are of.
+    fn costs(&self, values: &[f64]) -> Costs {
         let mut costs = parameters::zero(self.platform);
-        for (parameter, scale) in self.parameters.iter().zip(scales.iter()) {
-            parameters::set(&mut costs, &parameter.key, scale * parameter.prior.value);
+        for (parameter, value) in self.parameters.iter().zip(values) {
+            parameters::set(&mut costs, &parameter.key, *value);
         }
         costs
     }
 
-    /// Values and costs as they will be read again from the file.
-    fn rounded(&self, scales: &DVector<f64>) -> (Vec<f64>, Costs) {
-        let mut costs = parameters::zero(self.platform);
-        let values = self
-            .parameters
-            .iter()
-            .zip(scales.iter())
-            .map(|(parameter, scale)| {
-                let (_, value) = parameters::written(&parameter.key, scale * parameter.prior.value);
-                parameters::set(&mut costs, &parameter.key, value);
-                value
-            })
-            .collect();
-        (values, costs)
+    /// Values as they will be read again from the file.
+    fn rounded(&self, scales: &DVector<f64>) -> Vec<f64> {
+        let values = self.parameters.iter().zip(self.values(scales));
+        values
+            .map(|(parameter, value)| parameters::written(&parameter.key, value).1)
+            .collect()
+    }
+
+    fn machine(&self, costs: &Costs) -> Machine {
+        Machine {
+            platform: self.platform.clone(),
+            release: self.release.clone(),
+            costs: costs.clone(),
+        }
     }
 
     /// The measurements of a case once caches hold what they hold from then on.
@@ -381,11 +377,7 @@ impl Model<'_> {
         else {
             return Ok(Vec::new());
         };
-        let machine = Machine {
-            platform: self.platform.clone(),
-            release: self.release.clone(),
-            costs: costs.clone(),
-        };
+        let machine = self.machine(costs);
         let published = |cluster: u16, core: u16| {
             let cells = reference
                 .cells
@@ -426,13 +418,13 @@ impl Model<'_> {
         Ok(timers)
     }
 
+    fn simulate_at(&self, scales: &DVector<f64>) -> Result<Vec<f64>, Error> {
+        self.simulate(&self.costs(&self.values(scales)))
+    }
+
     /// The used cells in microseconds, simulated.
     fn simulate(&self, costs: &Costs) -> Result<Vec<f64>, Error> {
-        let machine = Machine {
-            platform: self.platform.clone(),
-            release: self.release.clone(),
-            costs: costs.clone(),
-        };
+        let machine = self.machine(costs);
         let mut values = BTreeMap::new();
         for case in CASES {
             let order = self
@@ -459,7 +451,7 @@ impl Model<'_> {
 
     /// Weighted residuals: cells first, then priors.
     fn residuals(&self, scales: &DVector<f64>) -> Result<DVector<f64>, Error> {
-        let simulated = self.simulate(&self.costs(scales))?;
+        let simulated = self.simulate_at(scales)?;
         let cells = self
             .cells
             .iter()
@@ -484,10 +476,7 @@ impl Model<'_> {
                 above[index] = scales[index].max(0.0) + STEP;
                 below[index] = (scales[index].max(0.0) - STEP).max(0.0);
                 let width = above[index] - below[index];
-                let (above, below) = (
-                    self.simulate(&self.costs(&above))?,
-                    self.simulate(&self.costs(&below))?,
-                );
+                let (above, below) = (self.simulate_at(&above)?, self.simulate_at(&below)?);
                 Ok(self
                     .cells
                     .iter()
