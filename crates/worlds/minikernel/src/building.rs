@@ -2,7 +2,7 @@
 
 use crate::callbacks::{Callbacks, Requests, Thread};
 use crate::counts::CpuCounts;
-use crate::cpu::{Alarm, Cpu, Device, Power};
+use crate::cpu::{Alarm, Cpu, Device};
 use crate::hardware::{Domain, Hardware};
 use crate::kernel::Kernel;
 use crate::objects::Objects;
@@ -54,9 +54,6 @@ impl Cpu {
             alarm: None,
             ipi_cause: None,
             counts: CpuCounts::default(),
-            power: Power::Up,
-            awaited_by: None,
-            starts: None,
         }
     }
 }

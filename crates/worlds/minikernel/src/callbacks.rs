@@ -128,26 +128,6 @@ pub trait Callbacks {
         let _ = (number, place, requests);
     }
 
-    /// The CPU goes off, and makes no more calls until it comes up. It has passed through its
-    /// scheduler.
-    ///
-    /// # Errors
-    /// It has to stay: in words.
-    fn cpu_offline(&mut self, place: CpuTime, requests: &mut Requests) -> Result<(), String> {
-        let _ = (place, requests);
-        Ok(())
-    }
-
-    /// The CPU, which stays, takes over what `gone` has left.
-    fn migrate_callbacks(&mut self, place: CpuTime, gone: usize, requests: &mut Requests) {
-        let _ = (place, gone, requests);
-    }
-
-    /// The CPU comes up.
-    fn cpu_online(&mut self, place: CpuTime, requests: &mut Requests) {
-        let _ = (place, requests);
-    }
-
     /// Callbacks that are queued and not invoked yet.
     fn queued(&self) -> u64;
 }

@@ -19,10 +19,6 @@ pub enum Do {
     Run(Time),
     /// It idles.
     Idle(Stay),
-    /// It turns this CPU on.
-    Start(usize),
-    /// It goes off.
-    Off,
     /// It is done.
     Stop,
 }
@@ -122,24 +118,6 @@ pub struct Cpu {
     /// Why another CPU sent an interrupt.
     pub(crate) ipi_cause: Option<WakeCause>,
     pub(crate) counts: CpuCounts,
-    pub(crate) power: Power,
-    /// The task that sleeps until this CPU is off, or until it is up.
-    pub(crate) awaited_by: Option<TaskId>,
-    /// The CPU that this one is to turn on.
-    pub(crate) starts: Option<usize>,
-}
-
-/// True if a CPU is there.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Power {
-    /// It is.
-    Up,
-    /// It is to go off when it has nothing to do first.
-    Leaving,
-    /// It is not.
-    Off,
-    /// It is not, and was called.
-    Called,
 }
 
 /// A device.

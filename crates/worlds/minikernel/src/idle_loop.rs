@@ -155,10 +155,7 @@ impl Kernel {
         if alarm {
             let (target, source) = match (stops_timer, self.settings.broadcast) {
                 (true, Broadcast::ToSleeper) => (cpu, Source::Broadcast),
-                (true, Broadcast::Via(via)) => (
-                    self.or_another(via.min(self.cpus.len() - 1)),
-                    Source::Broadcast,
-                ),
+                (true, Broadcast::Via(via)) => (via.min(self.cpus.len() - 1), Source::Broadcast),
                 (false, _) => (cpu, Source::LocalTimer),
             };
             self.cpus[cpu].alarm = Some(timer);

@@ -5,7 +5,7 @@
 //! of the CPU, which is paid before anything else.
 
 use crate::callbacks::{Callbacks, Requests};
-use crate::cpu::{Cpu, Device, Do, IPI_TIMER, Power};
+use crate::cpu::{Cpu, Device, Do, IPI_TIMER};
 use crate::events;
 use crate::hardware::Hardware;
 use crate::objects::Objects;
@@ -66,9 +66,6 @@ impl Kernel {
         if now >= self.end {
             return Do::Stop;
         }
-        if self.cpus[cpu].power == Power::Called {
-            self.come_up(soc, cpu);
-        }
         self.settle(cpu);
         if let Some(stay) = self.cpus[cpu].stay.take() {
             self.leave_idle(soc, cpu, stay);
@@ -94,20 +91,6 @@ impl Kernel {
             if pending.any() {
                 self.enter_interrupt(cpu, pending);
                 continue;
-            }
-            if let Some(other) = self.cpus[cpu].starts.take() {
-                return Do::Start(other);
-            }
-            match self.cpus[cpu].power {
-                Power::Leaving => {
-                    self.go_off(soc, cpu);
-                    continue;
-                }
-                Power::Off => {
-                    self.is_off(soc, cpu);
-                    return Do::Off;
-                }
-                Power::Up | Power::Called => {}
             }
             let this = &self.cpus[cpu];
             if this.reschedule || (this.current.is_none() && !this.queue.is_empty()) {

@@ -59,7 +59,6 @@
 //! | `timers.rs`, `runqueue.rs`, `objects.rs`, `program.rs` | parts of the kernel |
 //! | `cpu.rs`, `kernel.rs` | the kernel's state, and a CPU's next step |
 //! | `building.rs`, `view.rs` | how it is built; what policies of placement see of it |
-//! | `hotplug.rs` | CPUs that go off and come back |
 //! | `schedule.rs`, `groups.rs`, `run_task.rs`, `interrupts.rs`, `idle_loop.rs`, `frequency.rs`, `rcu_glue.rs` | what a step is made of |
 //! | `rcu_port.rs` | the crate `rcu` as such code |
 //! | `machine.rs` | builds a machine, runs it, reads it |
@@ -75,7 +74,6 @@ pub mod events;
 mod frequency;
 mod groups;
 mod hardware;
-mod hotplug;
 mod idle_loop;
 mod interrupts;
 mod kernel;

@@ -13,7 +13,7 @@ use engine::Time;
 use placement::Placement;
 use soc::meter::{Activity, Energy};
 use soc::{Boot, Event, Soc, System, run_system};
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 
 /// When the measurement begins: the CPUs have started by then.
 const BEGIN: Time = 20_000_000_000;
@@ -111,7 +111,6 @@ impl Outcome {
 
 struct Machine {
     kernel: RefCell<Kernel>,
-    started: Cell<bool>,
 }
 
 /// Runs a workload for `time_ns`, or until all its main tasks have ended if that is sooner.
@@ -152,7 +151,6 @@ pub fn run(
     };
     let machine = Machine {
         kernel: RefCell::new(kernel),
-        started: Cell::new(false),
     };
     run_system(&soc, &machine, boot)?;
     let mut kernel = machine.kernel.into_inner();
@@ -165,8 +163,7 @@ pub fn run(
 
 impl System for Machine {
     fn run(&self, soc: &Soc, cpu: usize) {
-        // A CPU that was off comes here again.
-        if cpu == soc.lead() && !self.started.replace(true) {
+        if cpu == soc.lead() {
             if self.by_firmware() {
                 if !self.kernel.borrow().hardware.power_domains.is_empty() {
                     soc.coordinate_by_os();
@@ -194,8 +191,6 @@ impl System for Machine {
                 Do::Busy(time) => soc.work(time),
                 Do::Run(until) => soc.wait_for_interrupt(Some(until)),
                 Do::Idle(stay) => self.idle(soc, cpu, stay),
-                Do::Start(other) => self.start(soc, other),
-                Do::Off => self.off(soc, cpu),
                 Do::Stop => return,
             }
         }
@@ -205,46 +200,6 @@ impl System for Machine {
 impl Machine {
     fn by_firmware(&self) -> bool {
         self.kernel.borrow().settings.idle_path == IdlePath::Firmware
-    }
-
-    /// Turns a CPU on. One that is still on its way off is waited for.
-    fn start(&self, soc: &Soc, cpu: usize) {
-        const STEP: Time = 10_000_000;
-        while self.by_firmware() && soc.start_cpu(cpu) != 0 && soc.now() < self.end() {
-            soc.work(STEP);
-        }
-        soc.nudge(cpu);
-    }
-
-    /// Turns this CPU off, which then needs what it needs in its deepest state. With a firmware
-    /// this does not return.
-    fn off(&self, soc: &Soc, cpu: usize) {
-        let (deepest, entry, exit, owner) = {
-            let kernel = self.kernel.borrow();
-            let states = &kernel.hardware.domains[kernel.cpus[cpu].domain].states;
-            let last = states.len() - 1;
-            (
-                last as u8,
-                states[last].entry,
-                states[last].exit,
-                kernel.owners.id(Owner::Idle(last)),
-            )
-        };
-        soc.meter().goes_down(soc.now(), cpu, deepest, owner);
-        if self.by_firmware() {
-            soc.stop_cpu();
-            return;
-        }
-        if entry > 0 {
-            soc.work(entry);
-        }
-        soc.meter().is_down(soc.now(), cpu);
-        while !self.kernel.borrow().is_called(cpu) && soc.now() < self.end() {
-            soc.wait_for_interrupt(Some(self.end()));
-            soc.take_interrupts(cpu);
-        }
-        soc.meter().comes_up(soc.now(), cpu);
-        soc.work(exit);
     }
 
     fn end(&self) -> Time {

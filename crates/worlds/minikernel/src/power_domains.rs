@@ -1,7 +1,6 @@
 //! Power domains that the kernel takes down with the last of their CPUs, as genpd of Linux does
 //! where it coordinates idle states (PSCI's OS-initiated mode, DEN0022 4.2.2).
 
-use crate::cpu::Power;
 use crate::hardware::SwitchedDomain;
 use crate::kernel::Kernel;
 use engine::Time;
@@ -29,10 +28,9 @@ impl Kernel {
             };
             let deepest = |number: usize| self.hardware.domains[number].table.last();
             let sleeps = others().all(|(_, other)| {
-                other.power == Power::Off
-                    || other
-                        .stay
-                        .is_some_and(|stay| stay.state == deepest(other.domain))
+                other
+                    .stay
+                    .is_some_and(|stay| stay.state == deepest(other.domain))
             });
             if !sleeps
                 || !inner

@@ -61,8 +61,6 @@ pub struct Task {
     pub(crate) timers: Vec<Time>,
     /// When the period of a timer began that the task is busy with.
     pub(crate) period: Option<Time>,
-    /// The CPU that it took off, whose callbacks the next CPU that runs it takes over.
-    pub(crate) adopts: Option<usize>,
     /// When it started.
     pub(crate) begin: Time,
     /// The time that it has run since it was put on its CPU, in ps.
@@ -107,7 +105,6 @@ impl Task {
             expected: None,
             timers: Vec::new(),
             period: None,
-            adopts: None,
             begin: 0,
             slice: 0,
             random,

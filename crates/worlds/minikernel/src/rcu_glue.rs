@@ -65,7 +65,7 @@ impl Kernel {
             if let Some(jiffy) = jiffy {
                 self.cpus[cpu]
                     .wheel
-                    .set(now, jiffy, false, WheelAlarm::Callbacks(number));
+                    .set(now, jiffy, WheelAlarm::Callbacks(number));
             }
         }
         for (point, argument) in requests.stamps.drain(..) {
@@ -141,24 +141,6 @@ impl Kernel {
                 code.idle_exit(place, requests)
             }
         });
-    }
-
-    /// The CPU goes off.
-    pub fn callbacks_offline(&mut self, soc: &Soc, cpu: usize) -> Result<(), String> {
-        let answer = self.with_callbacks(soc, cpu, Callbacks::cpu_offline);
-        answer.map_or(Ok(()), |(answer, _)| answer)
-    }
-
-    /// The CPU takes over what another has left that went off.
-    pub fn callbacks_adopt(&mut self, soc: &Soc, cpu: usize, gone: usize) {
-        self.with_callbacks(soc, cpu, |code, place, requests| {
-            code.migrate_callbacks(place, gone, requests)
-        });
-    }
-
-    /// The CPU comes up.
-    pub fn callbacks_online(&mut self, soc: &Soc, cpu: usize) {
-        self.with_callbacks(soc, cpu, Callbacks::cpu_online);
     }
 
     pub fn callbacks_timer(&mut self, soc: &Soc, cpu: usize, number: u32) {

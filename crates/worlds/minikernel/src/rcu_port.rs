@@ -183,21 +183,6 @@ impl Callbacks for Rcu {
         self.at(place, requests, |this| this.rcu.timer(&this.port, timer));
     }
 
-    fn cpu_offline(&mut self, place: CpuTime, requests: &mut Requests) -> Result<(), String> {
-        self.at(place, requests, |this| this.rcu.cpu_offline(&this.port))
-            .map_err(|refused| refused.to_string())
-    }
-
-    fn migrate_callbacks(&mut self, place: CpuTime, gone: usize, requests: &mut Requests) {
-        self.at(place, requests, |this| {
-            this.rcu.migrate_callbacks(&this.port, gone)
-        });
-    }
-
-    fn cpu_online(&mut self, place: CpuTime, requests: &mut Requests) {
-        self.at(place, requests, |this| this.rcu.cpu_online(&this.port));
-    }
-
     fn queued(&self) -> u64 {
         let of = |cpu| {
             let counters = self.rcu.counters(cpu);

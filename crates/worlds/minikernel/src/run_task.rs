@@ -23,9 +23,6 @@ const MOST_COPIES: usize = 4_096;
 impl Kernel {
     /// Lets the current task go on: the time until which it computes, or `None` after an action.
     pub fn run(&mut self, soc: &Soc, cpu: usize, task: TaskId) -> Option<Time> {
-        if let Some(gone) = self.tasks[task].adopts.take() {
-            self.callbacks_adopt(soc, cpu, gone);
-        }
         let running = &mut self.tasks[task];
         if let Some(expected) = running.expected.take() {
             running
@@ -167,8 +164,6 @@ impl Kernel {
                 };
                 self.queue_callbacks(soc, cpu, task, count, false);
             }
-            Action::TakeOff(other) => self.take_off(soc, cpu, task, other),
-            Action::BringUp(other) => self.bring_up(cpu, task, other),
             Action::Exit => self.end_task(soc, cpu, task),
         }
     }
@@ -214,7 +209,7 @@ impl Kernel {
         let home = self
             .settings
             .timers_to
-            .filter(|&home| !pinned && home < self.cpus.len() && self.is_up(home))
+            .filter(|&home| !pinned && home < self.cpus.len())
             .unwrap_or(cpu);
         let hard = until.saturating_add(slack);
         let earlier = hard < self.next_event(home);
@@ -232,7 +227,7 @@ impl Kernel {
             task,
             sleep: self.tasks[task].sleep,
         };
-        self.cpus[cpu].wheel.set(now, until, false, what);
+        self.cpus[cpu].wheel.set(now, until, what);
     }
 
     pub fn post(&mut self, soc: &Soc, cpu: usize, semaphore: u16) {

@@ -63,7 +63,7 @@ impl Kernel {
 
     /// The CPU that was wanted for a task, or the first that it may run on.
     pub fn allowed_cpu(&self, task: TaskId, wanted: usize) -> usize {
-        let cpus = self.allowed_now(task);
+        let cpus = self.tasks[task].cpus;
         if wanted < self.cpus.len() && cpus.has(wanted) {
             return wanted;
         }
@@ -136,7 +136,7 @@ impl Kernel {
             match self.cpus[cpu]
                 .push
                 .take()
-                .filter(|&to| to != cpu && self.allowed_now(task).has(to))
+                .filter(|&to| to != cpu && self.tasks[task].cpus.has(to))
             {
                 Some(to) => self.put(soc, cpu, task, to),
                 None => self.enqueue(cpu, task, true),
@@ -227,7 +227,7 @@ impl Kernel {
         }
         if let Some(Some(wanted)) = self.ask(|placement, view| placement.tick(view, cpu))
             && wanted.to < self.cpus.len()
-            && self.allowed_now(wanted.task).has(wanted.to)
+            && self.tasks[wanted.task].cpus.has(wanted.to)
         {
             if self.cpus[cpu].current == Some(wanted.task) {
                 self.cpus[cpu].push = Some(wanted.to);

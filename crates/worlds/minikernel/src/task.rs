@@ -98,11 +98,6 @@ pub enum Action {
     /// The callbacks that a fork, an exec and an exit of a small program queue, as measured: 14 as
     /// of 2013, 21 with the maple tree.
     ProcessLife,
-    /// Takes a CPU off: its tasks, timers, interrupts and callbacks go to others. The task sleeps
-    /// until that is done. Nothing happens if the CPU is off.
-    TakeOff(usize),
-    /// Brings a CPU up. The task sleeps until it is there. Nothing happens if it is.
-    BringUp(usize),
     /// Ends the task.
     Exit,
 }

@@ -26,13 +26,6 @@ impl<T: Ord + Copy> Precise<T> {
         self.sequence += 1;
     }
 
-    /// Takes over the timers of another CPU.
-    pub fn append(&mut self, other: Self) {
-        for Reverse((hard, _, soft, what)) in other.heap.into_sorted_vec().into_iter().rev() {
-            self.set(soft, hard, what);
-        }
-    }
-
     /// When the hardware is to fire.
     #[inline]
     pub fn next(&self) -> Time {
@@ -53,18 +46,11 @@ impl<T: Ord + Copy> Precise<T> {
     }
 }
 
-/// Timers of the wheel, by jiffy.
+/// Timers of the wheel.
 pub struct Wheel<T> {
     form: Form,
-    timers: Vec<Entry<T>>,
-}
-
-#[derive(Clone, Copy)]
-struct Entry<T> {
-    jiffy: u64,
-    /// True if an idle CPU need not wake for it.
-    deferrable: bool,
-    what: T,
+    /// The jiffy in which each fires, and what it does.
+    timers: Vec<(u64, T)>,
 }
 
 /// Buckets of a level of the wheel; each level is 8 times as coarse as the one before.
@@ -96,36 +82,23 @@ impl<T: Copy + PartialEq> Wheel<T> {
     }
 
     /// Sets a timer for a jiffy, at jiffy `now`.
-    pub fn set(&mut self, now: u64, jiffy: u64, deferrable: bool, what: T) {
-        self.timers.push(Entry {
-            jiffy: fires_at(self.form, now, jiffy),
-            deferrable,
-            what,
-        });
-    }
-
-    /// Takes over the timers of another CPU's wheel, as they are.
-    pub fn append(&mut self, mut other: Self) {
-        self.timers.append(&mut other.timers);
+    pub fn set(&mut self, now: u64, jiffy: u64, what: T) {
+        self.timers.push((fires_at(self.form, now, jiffy), what));
     }
 
     /// Takes a timer back.
     pub fn cancel(&mut self, what: T) {
-        self.timers.retain(|entry| entry.what != what);
+        self.timers.retain(|(_, other)| *other != what);
     }
 
-    /// The next jiffy in which a timer fires that an idle CPU must wake for.
+    /// The next jiffy in which a timer fires.
     pub fn next(&self) -> Option<u64> {
-        self.timers
-            .iter()
-            .filter(|entry| !entry.deferrable)
-            .map(|entry| entry.jiffy)
-            .min()
+        self.timers.iter().map(|(jiffy, _)| *jiffy).min()
     }
 
     /// True if a timer fires at this jiffy or should have before.
     pub fn is_due(&self, now: u64) -> bool {
-        self.timers.iter().any(|entry| entry.jiffy <= now)
+        self.next().is_some_and(|jiffy| jiffy <= now)
     }
 
     /// Takes a timer that is due, the earliest first.
@@ -134,9 +107,9 @@ impl<T: Copy + PartialEq> Wheel<T> {
             .timers
             .iter()
             .enumerate()
-            .filter(|(_, entry)| entry.jiffy <= now)
-            .min_by_key(|(at, entry)| (entry.jiffy, *at))?;
-        Some(self.timers.remove(at).what)
+            .min_by_key(|(_, (jiffy, _))| *jiffy)
+            .filter(|(_, (jiffy, _))| *jiffy <= now)?;
+        Some(self.timers.remove(at).1)
     }
 }
 
@@ -183,13 +156,13 @@ mod tests {
     }
 
     #[test]
-    fn an_idle_cpu_does_not_wake_for_deferrable_timers_but_takes_them_along() {
+    fn timers_of_the_wheel_are_taken_in_order_unless_they_were_taken_back() {
         let mut wheel = Wheel::new(Form::Modern);
-        wheel.set(10, 12, true, 'd');
-        wheel.set(10, 15, false, 'e');
-        wheel.set(10, 14, false, 'x');
+        wheel.set(10, 15, 'e');
+        wheel.set(10, 12, 'd');
+        wheel.set(10, 14, 'x');
         wheel.cancel('x');
-        assert_eq!(wheel.next(), Some(16));
+        assert_eq!(wheel.next(), Some(13));
         assert!(!wheel.is_due(12) && wheel.is_due(13));
         assert_eq!(
             [wheel.take(16), wheel.take(16), wheel.take(16)],

@@ -114,12 +114,6 @@ impl Soc {
         SimWorld { soc: self }.cpu_on(cpu)
     }
 
-    /// CPU_OFF of this CPU, through the firmware. It does not return: after a CPU_ON the CPU starts
-    /// in [`System::run`] again. The value is PSCI's return code if the call fails.
-    pub fn stop_cpu(&self) -> i64 {
-        SimWorld { soc: self }.smc(psci::id::CPU_OFF, [0; 3])[0] as i64
-    }
-
     /// Has the normal world coordinate idle states, by PSCI_SET_SUSPEND_MODE of this CPU. The value
     /// is PSCI's return code.
     pub fn coordinate_by_os(&self) -> i64 {

@@ -4,7 +4,6 @@ mod callbacks;
 mod common;
 mod energy;
 mod events;
-mod hotplug;
 mod idle;
 mod random;
 mod rcu;
