@@ -4,7 +4,7 @@ use crate::data::Data;
 use crate::experiments::EXPERIMENTS;
 use crate::output::{self, Format};
 use console::Console;
-use experiment::{Need, World};
+use experiment::World;
 use itertools::Itertools;
 use serde_json::json;
 use std::path::Path;
@@ -31,32 +31,23 @@ struct Ability {
 
 /// Each experiment in each of its worlds, with the abilities that it lacks.
 fn experiments(abilities: &[Ability]) -> Vec<(&'static str, World, Vec<&Ability>)> {
-    let has = |need: Need| {
-        abilities
+    let worlds = EXPERIMENTS.iter().flat_map(|experiment| {
+        let about = experiment.about();
+        about
+            .worlds
             .iter()
-            .find(|ability| ability.name == name_of(need))
-    };
-    EXPERIMENTS
-        .iter()
-        .flat_map(|experiment| {
-            let about = experiment.about();
-            about.worlds.iter().map(move |world| (about.name, world))
-        })
+            .map(move |world| (about.name, world.world))
+    });
+    worlds
         .map(|(name, world)| {
-            // A program that carries the firmware's images builds none.
-            let needs = || {
-                world
-                    .needs
-                    .iter()
-                    .filter(|need| **need != Need::SourceTree || !qemu::Images::are_carried())
+            let needed = match world {
+                // A program that carries the firmware's images needs the emulator alone.
+                World::Qemu if qemu::Images::are_carried() => &abilities[..1],
+                World::Qemu => abilities,
+                World::Host | World::Sim => &[],
             };
-            let mut missing = needs().filter_map(|need| has(*need)).collect_vec();
-            // The firmware is built for a target of its own.
-            if needs().any(|need| *need == Need::SourceTree) {
-                missing.extend(abilities.iter().find(|ability| ability.name == TARGET));
-            }
-            missing.retain(|ability| ability.found.is_err());
-            (name, world.world, missing)
+            let is_missing = |ability: &&Ability| ability.found.is_err();
+            (name, world, needed.iter().filter(is_missing).collect_vec())
         })
         .collect()
 }
@@ -125,17 +116,7 @@ fn yes(is_there: bool) -> String {
     if is_there { "yes" } else { "no" }.to_owned()
 }
 
-const QEMU: &str = "QEMU for Arm";
-const CHECKOUT: &str = "checkout and Rust";
-const TARGET: &str = "Rust's bare-metal target";
-
-fn name_of(need: Need) -> &'static str {
-    match need {
-        Need::Qemu => QEMU,
-        Need::SourceTree => CHECKOUT,
-    }
-}
-
+/// What the world qemu needs, the emulator first; the other worlds need nothing.
 fn abilities(data: &Data) -> Vec<Ability> {
     let ability = |name, of_use, found| Ability {
         name,
@@ -144,14 +125,14 @@ fn abilities(data: &Data) -> Vec<Ability> {
     };
     vec![
         ability(
-            QEMU,
+            "QEMU for Arm",
             "the world qemu",
             first_line("qemu-system-aarch64", &["--version"]).ok_or_else(|| {
                 "apt-get install qemu-system-arm, or your system's package of it".to_owned()
             }),
         ),
         ability(
-            CHECKOUT,
+            "checkout and Rust",
             "building the firmware",
             match (data.source_tree(), first_line("cargo", &["--version"])) {
                 (Some(folder), Some(cargo)) => Ok(format!("{}, {cargo}", folder.display())),
@@ -161,7 +142,11 @@ fn abilities(data: &Data) -> Vec<Ability> {
                 (_, None) => Err("rustup.rs installs Rust".to_owned()),
             },
         ),
-        ability(TARGET, "building the firmware", target()),
+        ability(
+            "Rust's bare-metal target",
+            "building the firmware",
+            target(),
+        ),
     ]
 }
 
@@ -195,17 +180,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_need_has_an_ability_and_every_ability_that_lacks_a_remedy() {
-        let abilities = abilities(&Data::BuiltIn);
-        for need in [Need::Qemu, Need::SourceTree] {
-            assert!(
-                abilities
-                    .iter()
-                    .any(|ability| ability.name == name_of(need)),
-                "{need:?}"
-            );
-        }
-        assert!(abilities.iter().all(|ability| {
+    fn every_ability_that_lacks_has_a_remedy() {
+        assert!(abilities(&Data::BuiltIn).iter().all(|ability| {
             ability
                 .found
                 .as_ref()

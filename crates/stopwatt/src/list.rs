@@ -180,8 +180,7 @@ fn cores(files: &Part, published: &Part) -> Result<Vec<(CorePlatform, usize)>> {
 
 fn experiment_json(about: &About) -> Value {
     let worlds = about.worlds.iter().map(|world| {
-        let needs = world.needs.iter().map(|need| need.words()).collect_vec();
-        json!({ "name": world.world.name(), "about": world.about, "needs": needs })
+        json!({ "name": world.world.name(), "about": world.about, "needs": world.world.needs() })
     });
     let settings = about.settings.iter().map(|setting| {
         let described = setting.described();

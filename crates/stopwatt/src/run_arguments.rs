@@ -3,7 +3,6 @@
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Arg, ArgAction, ArgMatches, Command, ValueHint};
 use experiment::{About, Error, Kind, Setting, Settings, World};
-use itertools::Itertools;
 
 /// Settings with their defaults as a command has them.
 pub type Defaults = &'static [(&'static dyn Setting, &'static str)];
@@ -11,25 +10,20 @@ pub type Defaults = &'static [(&'static dyn Setting, &'static str)];
 /// The command that runs an experiment; `command` is what stands before the experiment's arguments
 /// in examples.
 pub fn command(about: &'static About, command: &str) -> Command {
-    let mut built = Command::new(about.name)
+    Command::new(about.name)
         .about(about.summary)
         .max_term_width(100)
-        .after_help(after_help(about, command));
-    for arg in arguments(about, None) {
-        built = built.arg(arg);
-    }
-    built
+        .after_help(after_help(about, command))
+        .args(arguments(about, None))
 }
 
 /// The arguments of an experiment: its worlds and its settings. Help shows the defaults of `usual`
 /// in place of a setting's own.
 pub fn arguments(about: &'static About, usual: Option<Defaults>) -> Vec<Arg> {
     let worlds = about.worlds.iter().map(|world| {
-        let needs = world.needs.iter().map(|need| need.words()).collect_vec();
-        let needs = if needs.is_empty() {
-            String::new()
-        } else {
-            format!("; needs {}", needs.join(" and "))
+        let needs = match world.world.needs() {
+            [] => String::new(),
+            needs => format!("; needs {}", needs.join(" and ")),
         };
         PossibleValue::new(world.world.name()).help(format!("{}{needs}", world.about))
     });

@@ -52,12 +52,10 @@ static ABOUT: About = About {
         WorldAbout {
             world: World::Host,
             about: "real memory, the machine's own clock",
-            needs: &[],
         },
         WorldAbout {
             world: World::Sim,
             about: "the caches of a modelled core, from receive to transmit",
-            needs: &[],
         },
     ],
     settings: &[

@@ -190,7 +190,6 @@ static ABOUT: About = About {
     worlds: &[WorldAbout {
         world: World::Host,
         about: "real packets, the machine's own clock",
-        needs: &[],
     }],
     settings: &[
         &GRAPH,

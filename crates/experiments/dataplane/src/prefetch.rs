@@ -33,12 +33,10 @@ static ABOUT: About = About {
         WorldAbout {
             world: World::Host,
             about: "real memory, the machine's own clock",
-            needs: &[],
         },
         WorldAbout {
             world: World::Sim,
             about: "the same loops on a modelled core",
-            needs: &[],
         },
     ],
     settings: &[

@@ -59,7 +59,6 @@ static ABOUT: About = About {
     worlds: &[WorldAbout {
         world: World::Sim,
         about: "a small kernel on the simulated board",
-        needs: &[],
     }],
     settings: &[&PLATFORM, &DRAWS, &FULL, &BENCHMARKS, &SET, &OTHER_RANGES],
     cases: &[

@@ -26,7 +26,6 @@ static ABOUT: About = About {
     worlds: &[WorldAbout {
         world: World::Host,
         about: "this machine's clock",
-        needs: &[],
     }],
     settings: &[&ROUNDS, &READS],
     examples: &[Example {

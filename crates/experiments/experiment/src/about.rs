@@ -75,29 +75,6 @@ pub struct WorldAbout {
     pub world: World,
     /// The code that runs there, in a line.
     pub about: &'static str,
-    /// The needs.
-    pub needs: &'static [Need],
-}
-
-/// A thing that must be there for an experiment.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Need {
-    /// QEMU for Arm.
-    Qemu,
-    /// The source tree of Stopwatt, from which the firmware is built, and Rust.
-    SourceTree,
-}
-
-impl Need {
-    /// The need, in words.
-    pub const fn words(self) -> &'static str {
-        match self {
-            Self::Qemu => "qemu-system-aarch64",
-            Self::SourceTree => {
-                "a checkout of Stopwatt, from which the firmware is built, and Rust"
-            }
-        }
-    }
 }
 
 /// A command line that is worth showing.

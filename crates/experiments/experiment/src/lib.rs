@@ -34,7 +34,7 @@ mod sink;
 pub mod sweep;
 mod world;
 
-pub use about::{About, Example, Need, WorldAbout};
+pub use about::{About, Example, WorldAbout};
 pub use console::Progress;
 pub use error::{Error, Result};
 pub use files::{Files, Folder};

@@ -187,12 +187,10 @@ mod tests {
             WorldAbout {
                 world: World::Sim,
                 about: "",
-                needs: &[],
             },
             WorldAbout {
                 world: World::Host,
                 about: "",
-                needs: &[],
             },
         ],
         settings: &[&ITERATIONS, &SEED, &GRAPH, &HOT, &SIZE, &SET],

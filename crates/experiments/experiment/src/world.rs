@@ -20,4 +20,14 @@ impl World {
             Self::Qemu => "qemu",
         }
     }
+    /// What must be there for an experiment in it, in words.
+    pub const fn needs(self) -> &'static [&'static str] {
+        match self {
+            Self::Sim | Self::Host => &[],
+            Self::Qemu => &[
+                "qemu-system-aarch64",
+                "a checkout of Stopwatt, from which the firmware is built, and Rust",
+            ],
+        }
+    }
 }

@@ -67,12 +67,10 @@ static ABOUT: About = About {
         WorldAbout {
             world: World::Host,
             about: "clocks and divisions of this machine",
-            needs: &[],
         },
         WorldAbout {
             world: World::Sim,
             about: "a trace, with reads that take as long as published ones",
-            needs: &[],
         },
     ],
     settings: &[

@@ -30,7 +30,6 @@ static ABOUT: About = About {
     worlds: &[WorldAbout {
         world: World::Sim,
         about: "governors on the intervals of the trace",
-        needs: &[],
     }],
     settings: &[
         &TRACE,

@@ -34,7 +34,6 @@ static ABOUT: About = About {
     worlds: &[WorldAbout {
         world: World::Sim,
         about: "the small kernel on a simulated machine",
-        needs: &[],
     }],
     settings: &[
         &WORKLOAD,

@@ -7,7 +7,7 @@ use crate::timer_owners::OtherSessions;
 use crate::uncertainty::Uncertainty;
 use experiment::setting::{self, CheckedSetting, Choice, Keys, Number, Or, Releases};
 use experiment::{
-    About, Conditions, Error, Example, Experiment, Need, Request, Result, Settings, Sink, World,
+    About, Conditions, Error, Example, Experiment, Request, Result, Settings, Sink, World,
     WorldAbout,
 };
 use itertools::Itertools;
@@ -129,12 +129,10 @@ static ABOUT: About = About {
         WorldAbout {
             world: World::Sim,
             about: "the library on a simulated SoC",
-            needs: &[],
         },
         WorldAbout {
             world: World::Qemu,
             about: "the library as an EL3 image on an emulated machine",
-            needs: &[Need::Qemu, Need::SourceTree],
         },
     ],
     settings: &[

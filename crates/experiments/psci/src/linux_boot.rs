@@ -4,7 +4,7 @@ use crate::firmware;
 use crate::machine::{CPU, CPUS, GIC, VIRTUALIZATION, images, images_can_be_had, machine};
 use experiment::setting::{CheckedSetting, Choice, Folder, Number, Or, OutputFile};
 use experiment::{
-    About, Error, Example, Experiment, Need, Request, Result, Sink, World, WorldAbout,
+    About, Error, Example, Experiment, Request, Result, Sink, World, WorldAbout,
 };
 use qemu::kernel::Kernel;
 use qemu::linux::{self, Workload};
@@ -129,7 +129,6 @@ static ABOUT: About = About {
     worlds: &[WorldAbout {
         world: World::Qemu,
         about: "the library as an EL3 image on an emulated machine, Linux above it",
-        needs: &[Need::Qemu, Need::SourceTree],
     }],
     settings: &[
         &CPUS,

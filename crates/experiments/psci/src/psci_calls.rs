@@ -4,7 +4,7 @@ use crate::firmware;
 use crate::machine::{CPU, CPUS, GIC, VIRTUALIZATION, images, images_can_be_had, machine};
 use experiment::setting::{CheckedSetting, InputFile, Number, Or, Switch};
 use experiment::{
-    About, Error, Example, Experiment, Need, Request, Result, Setting, Sink, World, WorldAbout,
+    About, Error, Example, Experiment, Request, Result, Setting, Sink, World, WorldAbout,
 };
 use qemu::{Build, Images, Machine, OtherFirmware, Placement, Symbols, payload};
 
@@ -130,7 +130,6 @@ static ABOUT: About = About {
     worlds: &[WorldAbout {
         world: World::Qemu,
         about: "the library as an EL3 image on an emulated machine",
-        needs: &[Need::Qemu, Need::SourceTree],
     }],
     settings: &[
         &CPUS,

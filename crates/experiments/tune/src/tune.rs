@@ -72,7 +72,6 @@ static ABOUT: About = About {
     worlds: &[WorldAbout {
         world: World::Host,
         about: "real memory, the machine's own clock",
-        needs: &[],
     }],
     settings: &[
         &LOOP,
