@@ -246,11 +246,8 @@ fn main() {
         Ipv4Addr::new(20, 0, 0, 1),
         64,
     );
-    graph.add_input(
-        Generator::new(inside, vec![flow], Some(ROUNDS * FRAME as u64)),
-        first,
-    );
-    while !graph.is_done() {
+    graph.add_input(Box::new(Generator::new(inside, vec![flow])), first);
+    for _ in 0..ROUNDS {
         graph.run_once();
     }
     println!("packets {}", graph.balance().sent);

@@ -53,7 +53,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         flow([198, 51, 100, 7], 64), // no route
         flow([203, 0, 113, 8], 1),   // its time to live ends here
     ];
-    graph.add_input(Generator::new(west, flows, Some(1_000_000)), first);
+    graph.add_input(Box::new(Generator::new(west, flows)), first);
     let input = graph
         .runtime()
         .first()
@@ -61,7 +61,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         .unwrap_or_default();
 
     graph.tracer.add(&input, 3);
-    while !graph.is_done() {
+    while graph.balance().received < 1_000_000 {
         graph.run_once();
     }
     println!("{}", show::trace(graph.tracer.traces(), 3));

@@ -6,7 +6,7 @@
 //!                             └─► (every node) drop, punt
 //! ```
 //! Arcs lead forward: one pass over the nodes empties the graph of what came in, and a second one
-//! follows only where a text has wired an arc back. A frame whose packets all take the same arc is
+//! follows only where an arc leads back. A frame whose packets all take the same arc is
 //! handed on as it is; only where they part are columns copied.
 
 use crate::frame::{FRAME_MAX, Frame, Rows};
@@ -95,7 +95,6 @@ pub struct RuntimeRow {
 }
 
 /// A line in `show errors`.
-#[derive(Clone)]
 pub struct ErrorRow {
     /// Packets.
     pub count: u64,
@@ -106,7 +105,7 @@ pub struct ErrorRow {
 }
 
 /// The counters of a graph.
-#[derive(Clone)]
+#[derive(Default)]
 pub struct Report {
     /// [`Graph::runtime`].
     pub runtime: Vec<RuntimeRow>,
@@ -118,45 +117,45 @@ pub struct Report {
 
 impl Report {
     /// The sum of several workers' counters, by the names of nodes. An input that is named after a
-    /// queue of one worker stays a row of its own. `None` of none.
-    pub fn sum(reports: &[Self]) -> Option<Self> {
-        let (first, others) = reports.split_first()?;
-        let mut sum = first.clone();
-        for other in others {
+    /// queue of one worker stays a row of its own.
+    pub fn sum(graphs: &[Graph]) -> Self {
+        let mut reports = graphs.iter().map(Graph::report);
+        let mut sum = reports.next().unwrap_or_default();
+        for other in reports {
             add_rows(
                 &mut sum.runtime,
-                &other.runtime,
+                other.runtime,
                 |one, other| one.name == other.name,
                 |row, other| row.counters.add(other.counters),
             );
             add_rows(
                 &mut sum.errors,
-                &other.errors,
+                other.errors,
                 |one, other| (&one.node, one.reason) == (&other.node, other.reason),
                 |row, other| row.count += other.count,
             );
             sum.loops += other.loops;
         }
-        Some(sum)
+        sum
     }
 }
 
 /// Adds rows to those that are the same, and puts others behind the row before them.
-fn add_rows<R: Clone>(
+fn add_rows<R>(
     sum: &mut Vec<R>,
-    others: &[R],
+    others: Vec<R>,
     same: impl Fn(&R, &R) -> bool,
     add: impl Fn(&mut R, &R),
 ) {
     let mut behind = 0;
     for other in others {
-        match sum.iter().position(|row| same(row, other)) {
+        match sum.iter().position(|row| same(row, &other)) {
             Some(at) => {
-                add(&mut sum[at], other);
+                add(&mut sum[at], &other);
                 behind = at + 1;
             }
             None => {
-                sum.insert(behind, other.clone());
+                sum.insert(behind, other);
                 behind += 1;
             }
         }
@@ -199,15 +198,7 @@ impl Graph {
     ///
     /// # Panics
     /// With more than [`ARCS_MAX`] arcs.
-    pub fn add(&mut self, node: impl Node + 'static, arcs: &[NodeId]) -> NodeId {
-        let added = self.add_boxed(Box::new(node));
-        for &arc in arcs {
-            self.add_arc(added, arc);
-        }
-        added
-    }
-
-    pub(crate) fn add_boxed(&mut self, node: Box<dyn Node>) -> NodeId {
+    pub fn add(&mut self, node: Box<dyn Node>, arcs: &[NodeId]) -> NodeId {
         self.slots.push(Slot {
             errors: vec![0; node.reasons().len()],
             node,
@@ -215,7 +206,11 @@ impl Graph {
             waiting: Vec::new(),
             counters: NodeCounters::default(),
         });
-        NodeId(self.slots.len() - 1)
+        let added = NodeId(self.slots.len() - 1);
+        for &arc in arcs {
+            self.add_arc(added, arc);
+        }
+        added
     }
 
     /// Adds one more arc to a node, which may lead to a node that was added after it.
@@ -229,9 +224,9 @@ impl Graph {
     }
 
     /// Adds an input whose packets go to a node.
-    pub fn add_input(&mut self, input: impl Input + 'static, arc: NodeId) {
+    pub fn add_input(&mut self, input: Box<dyn Input>, arc: NodeId) {
         self.inputs.push(InputSlot {
-            input: Box::new(input),
+            input,
             arc: arc.0,
             counters: NodeCounters::default(),
         });
@@ -387,11 +382,6 @@ impl Graph {
             waiting.push(fresh(&mut self.spare, rx));
         }
         waiting.last_mut().expect("there is one by now")
-    }
-
-    /// True if no input will ever have more packets.
-    pub fn is_done(&self) -> bool {
-        self.inputs.iter().all(|slot| slot.input.is_done())
     }
 
     /// True if packets of an input come whoever takes them.

@@ -48,21 +48,19 @@ pub struct Generator {
     interface: u16,
     templates: Vec<[u8; 64]>,
     next: usize,
-    left: Option<u64>,
 }
 
 impl Generator {
-    /// Packets for an interface, one flow per template, in turn; `limit` of them, or without end.
+    /// Packets for an interface, one flow per template, in turn, without end.
     ///
     /// # Panics
     /// Without a template.
-    pub fn new(interface: u16, templates: Vec<[u8; 64]>, limit: Option<u64>) -> Self {
+    pub fn new(interface: u16, templates: Vec<[u8; 64]>) -> Self {
         assert!(!templates.is_empty(), "a generator needs a template");
         Self {
             interface,
             templates,
             next: 0,
-            left: limit,
         }
     }
 }
@@ -77,10 +75,7 @@ impl Input for Generator {
     }
 
     fn poll(&mut self, plane: &mut Plane, frame: &mut Frame) {
-        let mut wanted = plane.settings.frame_size.min(FRAME_MAX);
-        if let Some(left) = self.left {
-            wanted = wanted.min(left as usize);
-        }
+        let wanted = plane.settings.frame_size.min(FRAME_MAX);
         let count = plane.pool.allocate(&mut frame.buffer[..wanted]);
         let buffers = &frame.buffer[..count];
         let mut slots = plane.pool.slots();
@@ -111,13 +106,6 @@ impl Input for Generator {
         plane.interfaces[self.interface as usize]
             .rx
             .add(count as u64, count as u64 * u64::from(PACKET_BYTES));
-        if let Some(left) = &mut self.left {
-            *left -= count as u64;
-        }
-    }
-
-    fn is_done(&self) -> bool {
-        self.left == Some(0)
     }
 }
 
@@ -131,8 +119,8 @@ pub struct Arrivals {
 }
 
 /// An input whose packets come at a rate of their own: a poll takes those that wait.
-pub struct Paced<I> {
-    input: I,
+pub struct Paced {
+    input: Box<dyn Input>,
     arrivals: Arrivals,
     /// The counter at the first poll.
     began: Option<u64>,
@@ -140,9 +128,9 @@ pub struct Paced<I> {
     gone: u64,
 }
 
-impl<I> Paced<I> {
+impl Paced {
     /// The first packet comes after the first poll.
-    pub const fn new(input: I, arrivals: Arrivals) -> Self {
+    pub fn new(input: Box<dyn Input>, arrivals: Arrivals) -> Self {
         Self {
             input,
             arrivals,
@@ -161,7 +149,7 @@ impl<I> Paced<I> {
     }
 }
 
-impl<I: Input> Input for Paced<I> {
+impl Input for Paced {
     fn name(&self) -> &str {
         self.input.name()
     }
@@ -179,10 +167,6 @@ impl<I: Input> Input for Paced<I> {
             plane.settings.frame_size = most;
             self.gone += frame.len as u64;
         }
-    }
-
-    fn is_done(&self) -> bool {
-        self.input.is_done()
     }
 
     fn is_paced(&self) -> bool {
@@ -264,10 +248,6 @@ impl Input for Packets {
             .rx
             .add(count as u64, bytes);
     }
-
-    fn is_done(&self) -> bool {
-        self.left() == 0
-    }
 }
 
 #[cfg(test)]
@@ -280,7 +260,7 @@ mod tests {
             rate: 1000,
             ring: 100,
         };
-        let mut paced = Paced::new((), arrivals);
+        let mut paced = Paced::new(Box::new(Packets::new(0, "", Vec::new())), arrivals);
         assert_eq!(paced.waiting(7, 1_000_000), 0);
         assert_eq!(paced.waiting(10_007, 1_000_000), 10);
         paced.gone += 4;

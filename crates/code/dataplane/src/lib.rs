@@ -17,7 +17,7 @@
 //! | [`plane`] | what all nodes share: buffers, interfaces, routes, settings |
 //! | [`graph`] | nodes and the arcs between them, and what is counted |
 //! | [`nodes`] | the nodes: Ethernet, cross connect, IPv4, output |
-//! | [`wiring`], [`standard`] | graphs from a text; the graph that is measured |
+//! | [`wiring`], [`standard`] | graphs from lists of nodes; the graph that is measured |
 //! | [`walk`] | the loop over a frame: shapes and prefetch strides |
 //! | [`memory`] | packets as the loops see them, in two layouts |
 //! | [`study`] | the one loop of the stride study |

@@ -87,35 +87,8 @@ pub trait Input: Send {
     /// an empty poll.
     fn poll(&mut self, plane: &mut Plane, frame: &mut Frame);
 
-    /// True if there will never be more packets.
-    fn is_done(&self) -> bool {
-        false
-    }
-
     /// True if packets come at a rate of their own, whoever takes them.
     fn is_paced(&self) -> bool {
         false
-    }
-}
-
-impl Input for Box<dyn Input> {
-    fn name(&self) -> &str {
-        (**self).name()
-    }
-
-    fn interface(&self) -> u16 {
-        (**self).interface()
-    }
-
-    fn poll(&mut self, plane: &mut Plane, frame: &mut Frame) {
-        (**self).poll(plane, frame);
-    }
-
-    fn is_done(&self) -> bool {
-        (**self).is_done()
-    }
-
-    fn is_paced(&self) -> bool {
-        (**self).is_paced()
     }
 }

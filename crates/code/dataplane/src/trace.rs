@@ -56,12 +56,6 @@ impl Tracer {
         self.left = count.min(Self::MOST - self.traces.len());
     }
 
-    /// Deletes the traces.
-    pub fn clear(&mut self) {
-        self.traces.clear();
-        self.left = 0;
-    }
-
     /// The traces so far.
     pub fn traces(&self) -> &[Trace] {
         &self.traces

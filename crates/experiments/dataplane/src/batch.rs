@@ -8,9 +8,10 @@ use crate::places::{CacheLevel, CacheLevels};
 use crate::platform::{CorePlatform, CostsFile};
 use crate::{
     BUFFERS, DATA_IN, FRAME_SIZE, FRAMES, HEADER_IN, HOST, IN_FRAME, PLATFORM, REPETITIONS, ROUNDS,
-    SIM, WORK, footprint, host_header, results,
+    SIM, WORK, host_header, results,
 };
-use dataplane::frame::FRAME_SIZES;
+use dataplane::buffers::{Buffer, LINE};
+use dataplane::frame::{FRAME_SIZES, LANE_BYTES};
 use dataplane::memory::{InBuffer, InFrame};
 use dataplane::study::StudyBody;
 use dataplane::walk::{Shape, Strides, code_bytes};
@@ -187,13 +188,8 @@ impl ModelStudy {
         let progress = sink.progress();
         progress.expect(self.paths.len() as u64, "frame sizes and pools");
         let mut recording = Recording::new(self.platform.header(ABOUT.name));
-        let series = recording.series("caches", "footprint", "");
-        for (level, bytes) in [
-            ("L1", self.platform.l1.bytes),
-            ("L2", self.platform.l2.bytes),
-        ] {
-            recording.add(series, 0, metrics::FOOTPRINT, level, bytes as f64);
-        }
+        let (l1, l2) = (self.platform.l1.bytes, self.platform.l2.bytes);
+        add_footprint(&mut recording, "caches", [("L1", l1), ("L2", l2)]);
         for (variant, path) in &self.paths {
             progress.check()?;
             let size =
@@ -219,20 +215,13 @@ impl ModelStudy {
                     );
                 }
             }
-            let series = recording.series(variant, "footprint", "");
-            for (kind, each) in [
+            let kinds = [
                 ("descriptors", DESCRIPTOR),
                 ("indices", INDEX),
                 ("lines", BUFFER_LINES * core_model::LINE),
-            ] {
-                recording.add(
-                    series,
-                    0,
-                    metrics::FOOTPRINT,
-                    kind,
-                    (path.frame_size as u64 * each) as f64,
-                );
-            }
+            ];
+            let of_frame = kinds.map(|(kind, each)| (kind, path.frame_size as u64 * each));
+            add_footprint(&mut recording, variant, of_frame);
             progress.step();
         }
         self.times(&mut recording);
@@ -285,11 +274,22 @@ impl ModelStudy {
     }
 }
 
+/// Adds the bytes that something takes, by kind.
+fn add_footprint(
+    recording: &mut Recording,
+    variant: &str,
+    kinds: impl IntoIterator<Item = (&'static str, u64)>,
+) {
+    let series = recording.series(variant, "footprint", "");
+    for (kind, bytes) in kinds {
+        recording.add(series, 0, metrics::FOOTPRINT, kind, bytes as f64);
+    }
+}
+
 fn here(request: &Request<'_>, sink: &mut dyn Sink) -> Result {
     let study = Study::new(&request.settings);
     let progress = sink.progress();
-    let sizes = footprint::table();
-    progress.expect(sizes.len() as u64, "frame sizes");
+    progress.expect(FRAME_SIZES.len() as u64, "frame sizes");
     let none = Cell {
         strides: Strides::both(0),
         ..CELL
@@ -303,13 +303,13 @@ fn here(request: &Request<'_>, sink: &mut dyn Sink) -> Result {
         Some("stride_first"),
     ));
     let mut recording = Recording::new(header);
-    for row in sizes {
+    for frame_size in FRAME_SIZES {
         progress.check()?;
         // The same number of packets for every size.
-        let frames = (study.frames * study.frame_size / row.frame_size).max(1);
+        let frames = (study.frames * study.frame_size / frame_size).max(1);
         let values = sweep(
             Study {
-                frame_size: row.frame_size,
+                frame_size,
                 frames,
                 ..study
             },
@@ -317,7 +317,7 @@ fn here(request: &Request<'_>, sink: &mut dyn Sink) -> Result {
             || true,
         );
         let cells = [none, CELL].into_iter().zip(values).collect_vec();
-        let variant = format!("frame-{}", row.frame_size);
+        let variant = format!("frame-{frame_size}");
         let part = results::study(
             recording.header.clone(),
             &variant,
@@ -326,14 +326,26 @@ fn here(request: &Request<'_>, sink: &mut dyn Sink) -> Result {
         );
         recording.append(&part);
         recording.header.coordinates.extend(part.header.coordinates);
-        let size =
-            toml::Table::from_iter([("frame_size".to_owned(), (row.frame_size as i64).into())]);
+        let size = toml::Table::from_iter([("frame_size".to_owned(), (frame_size as i64).into())]);
         recording.header.coordinates.insert(variant.clone(), size);
         let code = match study.layout {
             Layout::InBuffer => code_bytes::<InBuffer<'static>, StudyBody>(CELL.shape),
             Layout::InFrame => code_bytes::<InFrame<'static>, StudyBody>(CELL.shape),
         };
-        results::footprint(&mut recording, &variant, &row, code);
+        // The bytes that a frame touches, from the types themselves, and those of the loop's
+        // instructions where they are known.
+        let kinds = [
+            ("indices", size_of::<Buffer>()),
+            ("lanes", LANE_BYTES),
+            ("header lines", LINE),
+            ("data lines", LINE),
+        ];
+        let of_frame = kinds.map(|(kind, each)| (kind, frame_size * each));
+        let kinds = of_frame
+            .into_iter()
+            .chain(code.map(|bytes| ("instructions", bytes)))
+            .map(|(kind, bytes)| (kind, bytes as u64));
+        add_footprint(&mut recording, &variant, kinds);
         progress.step();
     }
     progress.check()?;

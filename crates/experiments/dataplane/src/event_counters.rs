@@ -10,7 +10,8 @@ use std::io::ErrorKind;
 pub struct Counters {
     group: Group,
     counters: Vec<Counter>,
-    names: Vec<&'static str>,
+    /// The names of what is counted, in order.
+    pub names: Vec<String>,
 }
 
 impl Counters {
@@ -50,7 +51,7 @@ impl Counters {
             match group.add(&builder) {
                 Ok(counter) => {
                     counters.push(counter);
-                    names.push(name);
+                    names.push(name.to_owned());
                 }
                 Err(error) => {
                     let error = match error.kind() {
@@ -74,11 +75,6 @@ impl Counters {
             counters,
             names,
         })
-    }
-
-    /// The names of what is counted, in order.
-    pub fn names(&self) -> &[&'static str] {
-        &self.names
     }
 }
 
@@ -116,7 +112,7 @@ mod tests {
                 return;
             }
         };
-        assert_eq!(counters.names()[0], "task clock ns");
+        assert_eq!(counters.names[0], "task clock ns");
         graph.set_probe(Some(Box::new(counters)));
         for _ in 0..200 {
             graph.run_once();

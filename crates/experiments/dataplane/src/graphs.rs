@@ -11,18 +11,18 @@ use dataplane::show;
 use dataplane::standard::build;
 use hdrhistogram::Histogram;
 use itertools::Itertools;
+use serde::{Deserialize, Serialize};
 use std::net::Ipv4Addr;
 use std::time::{Duration, Instant};
 
 #[cfg(target_os = "linux")]
 use crate::event_counters::Counters;
-#[cfg(target_os = "linux")]
 use crate::events::Events;
 use crate::latency::Percentiles;
 use crate::slice::Slices;
 
 /// A graph to load.
-#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum GraphKind {
     /// An L2 cross connect of two interfaces.
     L2CrossConnect,
@@ -44,7 +44,7 @@ impl GraphKind {
 }
 
 /// The load of a graph.
-#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Load {
     /// The graph.
     pub kind: GraphKind,
@@ -175,21 +175,12 @@ pub fn packet(source: Ipv4Addr, destination: Ipv4Addr, ttl: u8) -> [u8; 64] {
 
 /// The generator of a load: a packet of each flow in turn.
 pub fn generator(load: Load) -> Generator {
-    Generator::new(INSIDE, templates(load), None)
-}
-
-/// A packet of each flow of a load.
-pub fn templates(load: Load) -> Vec<[u8; 64]> {
     let routes = load.routes.clamp(1, 1 << 16);
-    (0..load.flows.max(1))
-        .map(|flow| {
-            packet(
-                Ipv4Addr::from((10 << 24) + flow),
-                destination(flow, routes),
-                64,
-            )
-        })
-        .collect()
+    let templates = (0..load.flows.max(1)).map(|flow| {
+        let source = Ipv4Addr::from((10 << 24) + flow);
+        packet(source, destination(flow, routes), 64)
+    });
+    Generator::new(INSIDE, templates.collect())
 }
 
 /// A device for each interface, which takes what is sent and forgets it.
@@ -231,7 +222,7 @@ pub fn of_captured(load: Load, packets: Vec<Vec<u8>>) -> Graph {
 }
 
 /// One window of load.
-#[derive(Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[derive(Serialize, Deserialize)]
 pub struct Window {
     /// Length of the window.
     pub seconds: f64,
@@ -244,7 +235,7 @@ pub struct Window {
 }
 
 /// The share of a worker in a window.
-#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Default, Serialize, Deserialize)]
 pub struct Share {
     /// Length of its window.
     pub seconds: f64,
@@ -295,10 +286,9 @@ pub struct LoadRequest {
     pub events: Option<Events>,
 }
 
-/// The result of a load.
-pub struct LoadResult {
-    /// The windows, in order.
-    pub windows: Vec<Window>,
+/// What a graph tells when its windows are over.
+#[derive(Serialize, Deserialize)]
+pub struct Ending {
     /// The time that rounds took, of all windows and workers: that long at most is a packet in the
     /// graph.
     pub rounds: Percentiles,
@@ -306,8 +296,6 @@ pub struct LoadResult {
     pub balances: Vec<Balance>,
     /// Packets that ended for a reason, and what else nodes counted.
     pub errors: Vec<ErrorCount>,
-    /// Events of nodes, where any were counted.
-    pub counted: Option<EventCounts>,
     /// The traces of the first packets, where any were asked for.
     pub trace: Option<String>,
 }
@@ -316,10 +304,12 @@ pub struct LoadResult {
 pub struct FinishedGraph {
     /// Name of the graph.
     pub name: String,
-    /// The results.
-    pub loaded: LoadResult,
-    /// A line that says why no events are counted.
-    pub no_counters: Option<String>,
+    /// The windows, in order.
+    pub windows: Vec<Window>,
+    /// The rest.
+    pub ending: Ending,
+    /// Events of nodes, where they were asked for, or a line that says why none are counted.
+    pub counted: Option<Result<EventCounts, String>>,
     /// The packets, where they are not the generator's.
     pub packets: Option<String>,
     /// True if it has routes.
@@ -327,7 +317,7 @@ pub struct FinishedGraph {
 }
 
 /// Events of nodes, of all workers together.
-#[derive(Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[derive(Serialize, Deserialize)]
 pub struct EventCounts {
     /// The names of what was counted, by the order in
     /// [`NodeCounters::events`](dataplane::graph::NodeCounters::events).
@@ -403,11 +393,7 @@ pub fn count(
                     pin(number);
                     // It counts what this thread does.
                     let counters = Counters::start(events)?;
-                    let names = counters
-                        .names()
-                        .iter()
-                        .map(|name| (*name).to_owned())
-                        .collect_vec();
+                    let names = counters.names.clone();
                     graph.set_probe(Some(Box::new(counters)));
                     until(graph, length, &mut histogram());
                     graph.set_probe(None);
@@ -424,13 +410,19 @@ pub fn count(
         let events = events.name();
         format!("No {events} events per packet: this machine counts none ({why}).")
     })?;
-    let nodes = Report::sum(&graphs.iter().map(Graph::report).collect_vec())
-        .map(|sum| sum.runtime)
-        .unwrap_or_default();
     Ok(EventCounts {
         names: names.into_iter().next().unwrap_or_default(),
-        nodes,
+        nodes: Report::sum(graphs).runtime,
     })
+}
+
+/// As on Linux, where it can be done.
+///
+/// # Errors
+/// There are none.
+#[cfg(not(target_os = "linux"))]
+pub fn count(_: &mut [Graph], _: Events, _: Duration) -> Result<EventCounts, String> {
+    Err("No events per packet: they are counted on Linux alone.".to_owned())
 }
 
 /// A histogram of up to a minute, with three digits of each value.
@@ -494,54 +486,38 @@ impl Running {
     pub fn window(&mut self, length: Duration) -> Window {
         self.graphs.iter_mut().for_each(Graph::clear_runtime);
         let workers = together(&mut self.graphs, length, &mut self.rounds);
-        let (nodes, loops) = self
-            .sum()
-            .map_or_else(Default::default, |sum| (sum.runtime, sum.loops));
+        let sum = Report::sum(&self.graphs);
         let seconds = workers
             .iter()
             .map(|share| share.seconds)
             .fold(0.0, f64::max);
         Window {
             seconds,
-            loops,
-            nodes,
+            loops: sum.loops,
+            nodes: sum.runtime,
             workers,
         }
     }
 
-    /// The time that rounds took, of all windows and workers.
-    pub fn rounds(&self) -> Percentiles {
-        let mut all = histogram();
-        for rounds in &self.rounds {
-            all.add(rounds).expect("histograms of the same bounds");
+    /// What there is to tell besides, with the traces of the first worker's packets as `show trace`
+    /// prints them if they are asked for.
+    pub fn ending(&self, traced: bool) -> Ending {
+        let mut rounds = histogram();
+        for of_worker in &self.rounds {
+            rounds
+                .add(of_worker)
+                .expect("histograms of the same bounds");
         }
-        Percentiles::new(&all, 1e6 / machine::counter_hz() as f64)
-    }
-
-    /// Fate of each worker's packets.
-    pub fn balances(&self) -> Vec<Balance> {
-        self.graphs.iter().map(Graph::balance).collect()
-    }
-
-    /// The packets that nodes dropped or handed to the host, by reason, and what else they counted.
-    pub fn errors(&self) -> Vec<ErrorCount> {
-        let Some(sum) = self.sum() else {
-            return Vec::new();
-        };
-        sum.errors
-            .into_iter()
-            .map(ErrorCount::from)
-            .filter(|row| row.count > 0)
-            .collect()
-    }
-
-    /// The traces of the first worker's packets, as `show trace` prints them.
-    pub fn trace(&self) -> String {
-        show::trace(self.graphs[0].tracer.traces(), TRACES_SHOWN)
-    }
-
-    fn sum(&self) -> Option<Report> {
-        Report::sum(&self.graphs.iter().map(Graph::report).collect_vec())
+        let errors = Report::sum(&self.graphs).errors.into_iter();
+        Ending {
+            rounds: Percentiles::new(&rounds, 1e6 / machine::counter_hz() as f64),
+            balances: self.graphs.iter().map(Graph::balance).collect(),
+            errors: errors
+                .filter(|row| row.count > 0)
+                .map(ErrorCount::from)
+                .collect(),
+            trace: traced.then(|| show::trace(self.graphs[0].tracer.traces(), TRACES_SHOWN)),
+        }
     }
 }
 
@@ -550,7 +526,7 @@ const TRACES_SHOWN: usize = 50;
 
 /// Packets of a node that were dropped or handed to the host for a reason, or something else that
 /// it counted.
-#[derive(Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[derive(Serialize, Deserialize)]
 pub struct ErrorCount {
     /// The node's name.
     pub node: String,

@@ -13,30 +13,23 @@ const KEPT: [(&str, f64); 6] = [
 ];
 
 /// Percentiles of a histogram, in microseconds.
+#[derive(serde::Serialize, serde::Deserialize)]
 pub struct Percentiles {
     /// Values that there were.
     pub count: u64,
     /// Name and microseconds: `p50`, `p90`, `p99`, `p999`, `p9999`, `max`.
-    pub values: Vec<(&'static str, f64)>,
+    pub values: Vec<(String, f64)>,
 }
 
 impl Percentiles {
     /// Percentiles of a histogram whose values are a number of microseconds each.
     pub fn new(histogram: &Histogram<u64>, microseconds: f64) -> Self {
         let at = |percentile| histogram.value_at_quantile(percentile / 100.0) as f64 * microseconds;
-        Self::of(histogram.len(), &KEPT.map(|(_, percentile)| at(percentile)))
-    }
-
-    /// Percentiles from values that were found before, in the order of the percentiles that are
-    /// kept.
-    pub fn of(count: u64, values: &[f64]) -> Self {
         Self {
-            count,
+            count: histogram.len(),
             values: KEPT
-                .iter()
-                .zip(values)
-                .map(|((name, _), value)| (*name, *value))
-                .collect(),
+                .map(|(name, percentile)| (name.to_owned(), at(percentile)))
+                .into(),
         }
     }
 }

@@ -11,7 +11,6 @@ mod batch;
 mod event_counters;
 mod events;
 pub mod fit;
-pub mod footprint;
 pub mod frame_path;
 pub mod graphs;
 pub mod host;

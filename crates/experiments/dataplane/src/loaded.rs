@@ -1,9 +1,7 @@
 //! `dataplane`: a graph of packet nodes at full load on this machine.
 
 use crate::events::Events;
-use crate::graphs::{
-    self, EventCounts, FinishedGraph, GraphKind, Load, LoadRequest, LoadResult, Running,
-};
+use crate::graphs::{self, FinishedGraph, GraphKind, Load, LoadRequest, Running};
 #[cfg(target_os = "linux")]
 use crate::own_graph::run as own_graph;
 use crate::{FRAME_SIZE, host_header, parse_strides, results};
@@ -343,14 +341,8 @@ impl Experiment for Dataplane {
                 own_graph(path, &objects, patience, &asked, &progress)?
             }
         };
-        let FinishedGraph {
-            name,
-            loaded,
-            no_counters,
-            packets,
-            has_routes,
-        } = ran;
-        if let Some(wrong) = loaded.balances.iter().find(|balance| !balance.holds()) {
+        let balances = &ran.ending.balances;
+        if let Some(wrong) = balances.iter().find(|balance| !balance.holds()) {
             return Err(Error::Failed(format!("packets do not add up: {wrong:?}")));
         }
 
@@ -360,19 +352,25 @@ impl Experiment for Dataplane {
             .map(|path| path.display().to_string())
             .collect();
         header.set_facts(&facts::GraphLoad {
-            graph: name.clone(),
-            routes: if has_routes { load.routes.into() } else { 0 },
+            graph: ran.name.clone(),
+            routes: if ran.has_routes {
+                load.routes.into()
+            } else {
+                0
+            },
             workers: asked.workers as u64,
-            packets,
+            packets: ran.packets.clone(),
             objects,
-            trace: loaded.trace.clone(),
+            trace: ran.ending.trace.clone(),
             ..facts_of(&load, shape, strides)
         });
         let picture = metrics::CLOCKS_PER_PACKET
             .bars("Clocks per packet, by node", Some(results::LOADED_CASE));
         header.pictures.push(picture);
-        header.notes.extend(no_counters);
-        sink.whole(&results::graph(header, &name, &loaded))
+        if let Some(Err(why)) = &ran.counted {
+            header.notes.push(why.clone());
+        }
+        sink.whole(&results::graph(header, &ran))
     }
 }
 
@@ -466,19 +464,14 @@ impl LoadRequest {
             progress.step();
         }
         progress.check()?;
-        let (counted, no_counters) = count(&mut running.graphs, self.events, self.window);
-        let loaded = LoadResult {
-            windows,
-            rounds: running.rounds(),
-            balances: running.balances(),
-            errors: running.errors(),
-            counted,
-            trace: (self.trace > 0).then(|| running.trace()),
-        };
+        let counted = self
+            .events
+            .map(|events| graphs::count(&mut running.graphs, events, self.window));
         Ok(FinishedGraph {
             name: kind.name().to_owned(),
-            loaded,
-            no_counters,
+            windows,
+            ending: running.ending(self.trace > 0),
+            counted,
             packets,
             has_routes: true,
         })
@@ -516,28 +509,4 @@ fn captured(path: &Path) -> Result<Vec<Vec<u8>>> {
     } else {
         Ok(packets)
     }
-}
-
-/// Events of nodes, or a line that says why there are none.
-#[cfg(target_os = "linux")]
-fn count(
-    graphs: &mut [Graph],
-    events: Option<Events>,
-    length: Duration,
-) -> (Option<EventCounts>, Option<String>) {
-    match events.map(|events| graphs::count(graphs, events, length)) {
-        Some(Ok(counted)) => (Some(counted), None),
-        Some(Err(why)) => (None, Some(why)),
-        None => (None, None),
-    }
-}
-
-#[cfg(not(target_os = "linux"))]
-fn count(
-    _graphs: &mut [Graph],
-    events: Option<Events>,
-    _length: Duration,
-) -> (Option<EventCounts>, Option<String>) {
-    let why = events.map(|_| "No events per packet: they are counted on Linux alone.".to_owned());
-    (None, why)
 }

@@ -105,7 +105,6 @@ fn pictures() -> Vec<Picture> {
 }
 
 fn here(request: &Request<'_>, sink: &mut dyn Sink) -> Result {
-    Study::check(&request.settings)?;
     let study = Study::new(&request.settings);
     let progress = sink.progress();
     progress.expect(study.repetitions as u64, "repetitions");

@@ -1,10 +1,8 @@
 //! Results as recordings.
 
-use crate::footprint::Footprint;
-use crate::graphs::{ErrorCount, EventCounts, LoadResult};
-use crate::latency::Percentiles;
+use crate::graphs::{ErrorCount, EventCounts, FinishedGraph};
 use crate::model::Cell;
-use dataplane::graph::{Balance, RuntimeRow};
+use dataplane::graph::RuntimeRow;
 use dataplane::show::worker_name;
 use recording::{Header, Recording, Series, metrics};
 
@@ -12,7 +10,7 @@ use recording::{Header, Recording, Series, metrics};
 pub const LOADED_CASE: &str = "mrr";
 
 /// The case of how long packets are on their way.
-pub const LATENCY_CASE: &str = "latency";
+const LATENCY_CASE: &str = "latency";
 /// The case of events of nodes.
 const EVENTS_CASE: &str = "events";
 
@@ -77,26 +75,20 @@ pub fn study(header: Header, variant: &str, layout: &str, cells: &[(Cell, Vec<f6
 }
 
 /// A loaded graph: its windows and what nodes did in each.
-pub fn graph(header: Header, name: &str, loaded: &LoadResult) -> Recording {
+pub fn graph(header: Header, ran: &FinishedGraph) -> Recording {
+    let FinishedGraph { name, ending, .. } = ran;
     let mut recording = Recording::new(header);
     let series = recording.series(name, LOADED_CASE, "");
-    for (iteration, window) in loaded.windows.iter().enumerate() {
+    for (iteration, window) in ran.windows.iter().enumerate() {
         let iteration = iteration as u32;
-        recording.add(series, iteration, metrics::RATE, "", window.mpps());
-        recording.add(
-            series,
-            iteration,
-            metrics::CLOCKS_PER_PACKET,
-            "",
-            window.ticks_per_packet(),
-        );
-        run_measures(
-            &mut recording,
-            series,
-            iteration,
-            window.seconds,
-            window.loops,
-        );
+        for (metric, value) in [
+            (metrics::RATE, window.mpps()),
+            (metrics::CLOCKS_PER_PACKET, window.ticks_per_packet()),
+            (metrics::WINDOW, window.seconds),
+            (metrics::LOOPS, window.loops as f64),
+        ] {
+            recording.add(series, iteration, metric, "", value);
+        }
         for node in window
             .nodes
             .iter()
@@ -105,12 +97,24 @@ pub fn graph(header: Header, name: &str, loaded: &LoadResult) -> Recording {
             node_measures(&mut recording, series, iteration, node);
         }
     }
-    for each in &loaded.balances {
-        balance(&mut recording, series, each);
+    for balance in &ending.balances {
+        for (metric, count) in [
+            (metrics::RECEIVED, balance.received),
+            (metrics::SENT, balance.sent),
+            (metrics::DROPPED, balance.dropped),
+            (metrics::PUNTED, balance.punted),
+            (metrics::REFUSED, balance.refused),
+        ] {
+            recording.add(series, 0, metric, "", count as f64);
+        }
     }
-    latencies(&mut recording, name, 0, &loaded.rounds);
-    errors(&mut recording, name, &loaded.errors);
-    if let Some(EventCounts { names, nodes }) = &loaded.counted {
+    let series = recording.series(name, LATENCY_CASE, "");
+    for (percentile, value) in &ending.rounds.values {
+        recording.add(series, 0, metrics::PACKET_LATENCY, percentile, *value);
+    }
+    recording.add(series, 0, metrics::PACKETS, "", ending.rounds.count as f64);
+    errors(&mut recording, name, &ending.errors);
+    if let Some(Ok(EventCounts { names, nodes })) = &ran.counted {
         let series = recording.series(name, EVENTS_CASE, "");
         for node in nodes.iter().filter(|node| node.counters.vectors > 0) {
             for (event, count) in names.iter().zip(node.counters.events) {
@@ -125,7 +129,7 @@ pub fn graph(header: Header, name: &str, loaded: &LoadResult) -> Recording {
         }
     }
     let series = recording.series(name, "threads", "");
-    for (iteration, window) in loaded.windows.iter().enumerate() {
+    for (iteration, window) in ran.windows.iter().enumerate() {
         for (number, share) in window.workers.iter().enumerate() {
             let (iteration, name) = (iteration as u32, worker_name(number));
             recording.add(series, iteration, metrics::RATE, &name, share.mpps());
@@ -141,60 +145,9 @@ pub fn graph(header: Header, name: &str, loaded: &LoadResult) -> Recording {
     recording
 }
 
-/// Percentiles of packets' latencies, and the number of packets.
-pub fn latencies(recording: &mut Recording, variant: &str, iteration: u32, found: &Percentiles) {
-    let series = recording.series(variant, LATENCY_CASE, "");
-    for (name, value) in &found.values {
-        recording.add(series, iteration, metrics::PACKET_LATENCY, name, *value);
-    }
-    recording.add(series, iteration, metrics::PACKETS, "", found.count as f64);
-}
-
-/// The length of a window in seconds, and the rounds of the graph in it.
-pub fn run_measures(
-    recording: &mut Recording,
-    series: Series,
-    iteration: u32,
-    seconds: f64,
-    loops: u64,
-) {
-    recording.add(series, iteration, metrics::WINDOW, "", seconds);
-    recording.add(series, iteration, metrics::LOOPS, "", loops as f64);
-}
-
-/// The bytes that a frame touches, by kind of data, and those of the loop's instructions where they
-/// are known.
-pub fn footprint(recording: &mut Recording, variant: &str, row: &Footprint, code: Option<usize>) {
-    let series = recording.series(variant, "footprint", "");
-    for (kind, bytes) in [
-        ("indices", row.indices),
-        ("lanes", row.lanes),
-        ("header lines", row.header_lines),
-        ("data lines", row.data_lines),
-    ]
-    .into_iter()
-    .chain(code.map(|bytes| ("instructions", bytes)))
-    {
-        recording.add(series, 0, metrics::FOOTPRINT, kind, bytes as f64);
-    }
-}
-
-/// The ends that packets came to: counts over the whole run, whatever the window.
-pub fn balance(recording: &mut Recording, series: Series, balance: &Balance) {
-    for (metric, count) in [
-        (metrics::RECEIVED, balance.received),
-        (metrics::SENT, balance.sent),
-        (metrics::DROPPED, balance.dropped),
-        (metrics::PUNTED, balance.punted),
-        (metrics::REFUSED, balance.refused),
-    ] {
-        recording.add(series, 0, metric, "", count as f64);
-    }
-}
-
 /// The packets that nodes dropped or handed to the host, and what else they counted, over the whole
 /// run: the severity is the mode, the reason the role.
-pub fn errors(recording: &mut Recording, variant: &str, rows: &[ErrorCount]) {
+fn errors(recording: &mut Recording, variant: &str, rows: &[ErrorCount]) {
     for ErrorCount {
         node,
         reason,
@@ -208,7 +161,7 @@ pub fn errors(recording: &mut Recording, variant: &str, rows: &[ErrorCount]) {
 }
 
 /// The counters of a node.
-pub fn node_measures(recording: &mut Recording, series: Series, iteration: u32, node: &RuntimeRow) {
+fn node_measures(recording: &mut Recording, series: Series, iteration: u32, node: &RuntimeRow) {
     recording.header.set_state(&node.name, node.state.name());
     let c = node.counters;
     for (metric, value) in [

@@ -72,10 +72,8 @@ fn run_on(plane: Plane, packets: Vec<Vec<u8>>) -> (Graph, Vec<Vec<u8>>) {
     let devices: Vec<Box<dyn Device>> =
         vec![Box::<Capture>::default(), Box::new(Capture(sent.clone()))];
     let (mut graph, first) = build(plane, devices);
-    graph.add_input(Packets::new(0, "test-input", packets), first);
-    while !graph.is_done() {
-        graph.run_once();
-    }
+    graph.add_input(Box::new(Packets::new(0, "test-input", packets)), first);
+    while graph.run_once() > 0 {}
     assert!(graph.balance().holds(), "{:?}", graph.balance());
     assert_eq!(
         graph.plane.pool.available(),
@@ -357,7 +355,10 @@ fn a_cross_connect_changes_nothing() {
 fn packets_that_a_device_refuses_are_counted() {
     let devices: Vec<Box<dyn Device>> = vec![Box::new(Full(0)), Box::new(Full(3))];
     let (mut graph, first) = build(plane(Mode::Route, Settings::default()), devices);
-    graph.add_input(Packets::new(0, "test-input", vec![good(64); 10]), first);
+    graph.add_input(
+        Box::new(Packets::new(0, "test-input", vec![good(64); 10])),
+        first,
+    );
     graph.run_once();
     let balance = graph.balance();
     assert_eq!((balance.sent, balance.refused), (3, 7));

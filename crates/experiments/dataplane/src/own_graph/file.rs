@@ -4,11 +4,13 @@
 //! says otherwise; so a file says what is different.
 
 use super::objects::is_name;
-use super::parse::{Mode, NodeEntry, Tables};
+use super::parse::{Mode, NodeEntry, PacketsEntry, Tables};
 use super::protocol::{self, NodeAbout, Plan, PlannedNode};
 use crate::graphs::{GraphKind, Load};
-use dataplane::wiring::{Arcs, DROP_AND_PUNT, Registry};
+use dataplane::standard::{self, NODES, StandardNode};
+use dataplane::wiring::WiredNode;
 use document::{Document, Error, Result, one_of};
+use itertools::Itertools;
 use std::ops::Range;
 use std::path::Path;
 use stopwatt_loop::PRIVATE_MAX;
@@ -17,13 +19,14 @@ use stopwatt_loop::PRIVATE_MAX;
 pub struct GraphFile<'d> {
     document: &'d Document,
     tables: Tables,
+    packets: PacketsEntry,
 }
 
-/// A node of the graph with its arcs, and the place in the file that says where each leads.
+/// A node of the graph.
 struct Wiring {
-    name: String,
-    arcs: Vec<(String, Option<Range<usize>>)>,
-    has_outputs: bool,
+    node: WiredNode,
+    /// For each arc the place in the file that says where it leads; none if the file says nothing.
+    places: Vec<Option<Range<usize>>>,
 }
 
 const START: &str = "ethernet-input";
@@ -36,8 +39,8 @@ impl<'d> GraphFile<'d> {
     /// # Errors
     /// The first mistake in the file, with its line.
     pub fn read(document: &'d Document) -> Result<Self> {
-        let file: Tables = document.read()?;
-        let Some(packets) = &file.packets else {
+        let mut file: Tables = document.read()?;
+        let Some(packets) = file.packets.take() else {
             return Err(document.wrong_as_a_whole(
                 "it does not say where packets come from",
                 "write [packets] with from = \"generator\", \"flows\" or the name of a capture file",
@@ -89,6 +92,7 @@ impl<'d> GraphFile<'d> {
         Ok(Self {
             document,
             tables: file,
+            packets,
         })
     }
 
@@ -105,7 +109,7 @@ impl<'d> GraphFile<'d> {
 
     /// The packets in words, where they are not the generator's.
     pub fn packets(&self) -> Option<String> {
-        match self.tables.packets.as_ref()?.from.get_ref().as_str() {
+        match self.packets.from.get_ref().as_str() {
             GENERATOR => None,
             FLOWS => Some(format!(
                 "64-byte packets, {} flows of the file",
@@ -117,10 +121,7 @@ impl<'d> GraphFile<'d> {
 
     /// True if its interfaces route.
     pub fn has_routes(&self) -> bool {
-        self.tables
-            .packets
-            .as_ref()
-            .is_none_or(|packets| packets.mode == Mode::Route)
+        self.packets.mode == Mode::Route
     }
 
     /// A node cannot be set up.
@@ -148,19 +149,18 @@ impl<'d> GraphFile<'d> {
     /// The first mistake in the file, with its line.
     pub fn plan(&self, path: &Path, objects: &[NodeAbout], load: Load) -> Result<Plan> {
         let document = self.document;
-        let registry = Registry::standard();
-        are_new(objects, &registry)?;
-        let mut wired = ours(&registry);
+        are_new(objects)?;
+        let mut wired: Vec<Wiring> = ours().map(Wiring::from).collect();
         let mut nodes = Vec::new();
         for entry in &self.tables.nodes {
-            let (of_entry, number) = self.wire(entry, &registry, objects)?;
+            let (of_entry, number) = self.wire(entry, objects)?;
             if let Some(number) = number {
                 nodes.push((entry, number));
             }
-            wired.retain(|node| node.name != of_entry.name);
+            wired.retain(|it| it.node.name != of_entry.node.name);
             wired.push(of_entry);
         }
-        let names: Vec<&str> = wired.iter().map(|node| node.name.as_str()).collect();
+        let names: Vec<&str> = wired.iter().map(|it| it.node.name.as_str()).collect();
         self.lead_somewhere(&names, objects)?;
         let start = self.start(&names)?;
         let order = in_order(&wired, start).map_err(|cycle| {
@@ -201,7 +201,11 @@ impl<'d> GraphFile<'d> {
         };
         let load = Load { kind, ..load };
         Ok(Plan {
-            wiring: wiring(&wired, &order),
+            wiring: order
+                .iter()
+                .filter_map(|name| find(&wired, name))
+                .map(|it| it.node.clone())
+                .collect(),
             nodes: planned.collect(),
             private_bytes,
             packets: self.source(path)?,
@@ -233,12 +237,7 @@ impl<'d> GraphFile<'d> {
 
     /// The node that packets come to first.
     fn start(&self, names: &[&str]) -> Result<&str> {
-        let Some(start) = self
-            .tables
-            .packets
-            .as_ref()
-            .and_then(|packets| packets.start.as_ref())
-        else {
+        let Some(start) = &self.packets.start else {
             return Ok(START);
         };
         if names.contains(&start.get_ref().as_str()) {
@@ -255,10 +254,7 @@ impl<'d> GraphFile<'d> {
 
     /// The source of packets.
     fn source(&self, path: &Path) -> Result<protocol::Packets> {
-        let Some(packets) = &self.tables.packets else {
-            return Ok(protocol::Packets::Generator);
-        };
-        match packets.from.get_ref().as_str() {
+        match self.packets.from.get_ref().as_str() {
             GENERATOR => Ok(protocol::Packets::Generator),
             FLOWS => Ok(protocol::Packets::Flows(
                 self.tables
@@ -271,7 +267,7 @@ impl<'d> GraphFile<'d> {
                 let file = path.parent().unwrap_or(Path::new("")).join(name);
                 let wrong = |why: String| {
                     let help = "from = \"generator\", \"flows\", or a capture file beside this one";
-                    self.document.wrong(packets.from.span(), why, help)
+                    self.document.wrong(self.packets.from.span(), why, help)
                 };
                 let bytes = disk::read(&file, disk::MOST_BYTES)
                     .map_err(|error| wrong(format!("{}: {error}", file.display())))?;
@@ -287,27 +283,22 @@ impl<'d> GraphFile<'d> {
     }
 
     /// The arcs of an entry, and the number of its node among those of shared objects.
-    fn wire(
-        &self,
-        entry: &NodeEntry,
-        registry: &Registry,
-        objects: &[NodeAbout],
-    ) -> Result<(Wiring, Option<usize>)> {
+    fn wire(&self, entry: &NodeEntry, objects: &[NodeAbout]) -> Result<(Wiring, Option<usize>)> {
         let document = self.document;
         let name = entry.name.get_ref();
         let kind = entry.kind.as_ref().unwrap_or(&entry.name);
         let number = objects.iter().position(|node| node.name == *kind.get_ref());
-        let ours = registry.arcs(kind.get_ref());
-        let known = match (ours, number) {
-            (Some(arcs), _) => {
+        let known_here = standard::find(kind.get_ref());
+        let known = match (known_here, number) {
+            (Some(node), _) => {
                 self.has_no_options(entry)?;
-                arcs.names().to_vec()
+                node.arcs.to_vec()
             }
             (None, Some(number)) => objects[number].arcs.iter().map(String::as_str).collect(),
             (None, None) => {
                 let message = format!("there is no node {}", document::quoted(kind.get_ref()));
-                let mut all = registry.names();
-                all.extend(objects.iter().map(|node| node.name.as_str()));
+                let names = objects.iter().map(|node| node.name.as_str());
+                let all = ours().map(|node| node.name).chain(names).collect_vec();
                 let more = if objects.is_empty() {
                     "; --nodes FILE.so names a shared object with nodes"
                 } else {
@@ -317,7 +308,7 @@ impl<'d> GraphFile<'d> {
                 return Err(document.wrong(kind.span(), message, help));
             }
         };
-        if ours.is_none() && registry.arcs(name).is_some() {
+        if known_here.is_none() && standard::find(name).is_some() {
             let message = format!("`{name}` is a node of Stopwatt");
             return Err(document.wrong(entry.name.span(), message, "give this one another name"));
         }
@@ -332,30 +323,29 @@ impl<'d> GraphFile<'d> {
                 return Err(document.wrong(arc.span(), message, help));
             }
         }
-        let mut arcs = Vec::new();
+        let (mut arcs, mut places) = (Vec::new(), Vec::new());
         for arc in known {
-            match (
+            let (to, place) = match (
                 entry.next.iter().find(|(key, _)| key.get_ref() == arc),
-                ours,
+                known_here,
             ) {
-                (Some((_, to)), _) => arcs.push((to.get_ref().clone(), Some(to.span()))),
-                (None, Some(_)) => arcs.push((arc.to_owned(), None)),
+                (Some((_, to)), _) => (to.get_ref().clone(), Some(to.span())),
+                (None, Some(_)) => (arc.to_owned(), None),
                 (None, None) => {
                     let message = format!("the arc `{arc}` of `{name}` leads nowhere");
                     let help = format!("next = {{ {arc} = \"ip4-lookup\" }}, or another node");
                     return Err(document.wrong(entry.name.span(), message, help));
                 }
-            }
+            };
+            arcs.push(to);
+            places.push(place);
         }
-        let has_outputs = matches!(ours, Some(Arcs::AndOutputs));
-        Ok((
-            Wiring {
-                name: name.clone(),
-                arcs,
-                has_outputs,
-            },
-            number,
-        ))
+        let node = WiredNode {
+            name: name.clone(),
+            arcs,
+            has_outputs: known_here.is_some_and(|node| node.has_outputs),
+        };
+        Ok((Wiring { node, places }, number))
     }
 
     /// Refuses what an entry of a node of ours cannot have.
@@ -373,14 +363,14 @@ impl<'d> GraphFile<'d> {
 }
 
 /// Refuses nodes of shared objects whose names others have.
-fn are_new(objects: &[NodeAbout], registry: &Registry) -> Result {
+fn are_new(objects: &[NodeAbout]) -> Result {
     for (at, node) in objects.iter().enumerate() {
         let NodeAbout { name, object, .. } = node;
         let other = objects[..at]
             .iter()
             .find(|other| other.name == *name)
             .map(|other| other.object.as_str());
-        let ours = registry.arcs(name).map(|_| "Stopwatt");
+        let ours = standard::find(name).map(|_| "Stopwatt");
         if let Some(other) = other.or(ours) {
             let message = format!("{object} has a node `{name}`, and so has {other}");
             return Err(Error::new(
@@ -392,22 +382,18 @@ fn are_new(objects: &[NodeAbout], registry: &Registry) -> Result {
     Ok(())
 }
 
-/// Our nodes, wired as usual.
-fn ours(registry: &Registry) -> Vec<Wiring> {
-    let wired = |name: &str| {
-        let arcs = registry.arcs(name).unwrap_or(Arcs::None);
-        let to = arcs
-            .names()
-            .iter()
-            .map(|arc| ((*arc).to_owned(), None))
-            .collect();
-        Wiring {
-            name: name.to_owned(),
-            arcs: to,
-            has_outputs: matches!(arcs, Arcs::AndOutputs),
+/// Our nodes, by name.
+fn ours() -> impl Iterator<Item = &'static StandardNode> {
+    NODES.iter().sorted_by_key(|node| node.name)
+}
+
+impl From<&StandardNode> for Wiring {
+    fn from(node: &StandardNode) -> Self {
+        Self {
+            node: node.into(),
+            places: Vec::new(),
         }
-    };
-    registry.names().into_iter().map(wired).collect()
+    }
 }
 
 /// Arcs that lead in a circle.
@@ -420,7 +406,7 @@ struct Cycle {
 
 /// The node of a name.
 fn find<'w>(wired: &'w [Wiring], name: &str) -> Option<&'w Wiring> {
-    wired.iter().find(|node| node.name == name)
+    wired.iter().find(|it| it.node.name == name)
 }
 
 /// The nodes that packets can reach, in topological order.
@@ -430,7 +416,13 @@ fn in_order<'w>(wired: &'w [Wiring], start: &'w str) -> Result<Vec<&'w str>, Cyc
     let mut backwards = Vec::new();
     let mut way: Vec<(&str, usize, Option<Range<usize>>)> = vec![(start, 0, None)];
     while let Some((name, next, _)) = way.last_mut() {
-        let Some((to, place)) = find(wired, name).and_then(|node| node.arcs.get(*next)) else {
+        let found = find(wired, name).and_then(|it| {
+            Some((
+                it.node.arcs.get(*next)?,
+                it.places.get(*next).cloned().flatten(),
+            ))
+        });
+        let Some((to, place)) = found else {
             backwards.push(*name);
             way.pop();
             continue;
@@ -447,40 +439,15 @@ fn in_order<'w>(wired: &'w [Wiring], start: &'w str) -> Result<Vec<&'w str>, Cyc
                 .find_map(|(.., place)| place.clone());
             return Err(Cycle {
                 names: names.collect(),
-                place: place.clone().or(others),
+                place: place.or(others),
             });
         }
         if !backwards.contains(&to.as_str()) {
-            way.push((to, 0, place.clone()));
+            way.push((to, 0, place));
         }
     }
     backwards.reverse();
     Ok(backwards)
-}
-
-/// The text of a graph's wiring.
-fn wiring(wired: &[Wiring], order: &[&str]) -> String {
-    let [drop, punt] = DROP_AND_PUNT;
-    let mut text = String::new();
-    for Wiring {
-        name,
-        arcs,
-        has_outputs,
-    } in order
-        .iter()
-        .filter_map(|name| find(wired, name))
-        .filter(|node| !DROP_AND_PUNT.contains(&node.name.as_str()))
-    {
-        let arcs: String = arcs.iter().map(|(to, _)| format!(" {to}")).collect();
-        text.push_str(&format!(
-            "{name}: {drop} {punt}{arcs}{}\n",
-            if *has_outputs { " outputs" } else { "" }
-        ));
-    }
-    text.push_str(&format!(
-        "output: {drop} {punt} tx\ntx:\n{punt}:\n{drop}:\n"
-    ));
-    text
 }
 
 /// Returns the offset of each node's private data in a packet's line, and the bytes of all of them:

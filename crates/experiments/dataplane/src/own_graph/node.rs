@@ -282,10 +282,6 @@ impl Input for ClearedInput {
         }
     }
 
-    fn is_done(&self) -> bool {
-        self.0.is_done()
-    }
-
     fn is_paced(&self) -> bool {
         self.0.is_paced()
     }

@@ -1,15 +1,15 @@
 //! Requests to the process that runs a graph, and its replies.
 
 use crate::events::Events;
-use crate::graphs::{ErrorCount, EventCounts, Load, Window};
-use dataplane::graph::Balance;
+use crate::graphs::{Ending, EventCounts, Load, Window};
+use dataplane::wiring::WiredNode;
 use serde::{Deserialize, Serialize};
 use std::net::Ipv4Addr;
 use std::path::PathBuf;
 use std::time::Duration;
 
 /// A request.
-#[derive(Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Serialize, Deserialize)]
 pub enum Request {
     /// Load shared objects, and describe their nodes.
     Load(Vec<PathBuf>),
@@ -44,7 +44,7 @@ pub enum Reply {
 }
 
 /// A node of a shared object, as it describes itself.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Serialize, Deserialize)]
 pub struct NodeAbout {
     /// Name of the node.
     pub name: String,
@@ -59,7 +59,7 @@ pub struct NodeAbout {
 }
 
 /// A node that cannot be set up.
-#[derive(Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Serialize, Deserialize)]
 pub struct RefusedNode {
     /// The name of the node in the graph.
     pub node: String,
@@ -68,10 +68,10 @@ pub struct RefusedNode {
 }
 
 /// A graph that was found to be right.
-#[derive(Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Serialize, Deserialize)]
 pub struct Plan {
-    /// Nodes and arcs, as [`dataplane::wiring`] reads them.
-    pub wiring: String,
+    /// The nodes, of which the first is where packets come in.
+    pub wiring: Vec<WiredNode>,
     /// The nodes of shared objects in it.
     pub nodes: Vec<PlannedNode>,
     /// Bytes of private data of a packet.
@@ -87,7 +87,7 @@ pub struct Plan {
 }
 
 /// A node of a shared object in a graph.
-#[derive(Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Serialize, Deserialize)]
 pub struct PlannedNode {
     /// Name of the node in the graph.
     pub name: String,
@@ -100,7 +100,7 @@ pub struct PlannedNode {
 }
 
 /// A source of packets.
-#[derive(Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Serialize, Deserialize)]
 pub enum Packets {
     /// As many flows as the load says.
     Generator,
@@ -111,7 +111,7 @@ pub enum Packets {
 }
 
 /// Packets that are alike: UDP, 60 bytes without the frame check sequence.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Flow {
     /// The address that they are from.
@@ -144,29 +144,27 @@ mod usual {
     }
 }
 
-/// The rest of what a graph tells.
-#[derive(Debug, PartialEq, Serialize, Deserialize)]
-pub struct Ending {
-    /// Rounds that were timed.
-    pub rounds: u64,
-    /// The percentiles of their times.
-    pub percentiles: Vec<f64>,
-    /// The ends that each worker's packets came to.
-    pub balances: Vec<Balance>,
-    /// Packets that ended for a reason, and what else nodes counted.
-    pub errors: Vec<ErrorCount>,
-    /// The traces; empty if no packet was traced.
-    pub trace: String,
-}
-
 #[cfg(test)]
 mod tests {
     use dataplane::buffers::Reuse;
-    use dataplane::graph::{NodeCounters, NodeState, RuntimeRow};
-    use worker_process::protocol::{Reply, check, parse};
+    use dataplane::graph::{Balance, NodeCounters, NodeState, RuntimeRow};
+    use serde::de::DeserializeOwned;
+    use worker_process::protocol::{Reply, parse, write};
 
     use super::*;
-    use crate::graphs::{GraphKind, Share};
+    use crate::graphs::{ErrorCount, GraphKind, Share};
+    use crate::latency::Percentiles;
+
+    /// Checks that a message arrives as it was sent.
+    fn check<T: Serialize + DeserializeOwned>(message: &T) {
+        let text = |message: &T| {
+            let mut line = Vec::new();
+            write(&mut line, message).unwrap();
+            String::from_utf8(line).unwrap()
+        };
+        let sent = text(message);
+        assert_eq!(text(&parse(sent.trim_end()).unwrap()), sent);
+    }
 
     #[test]
     fn each_request_arrives_whole_or_not_at_all() {
@@ -194,7 +192,11 @@ mod tests {
                 ..Load::new(GraphKind::L2CrossConnect)
             };
             let plan = Plan {
-                wiring: "a: b\nb:\n".to_owned(),
+                wiring: vec![WiredNode {
+                    name: "a".to_owned(),
+                    arcs: vec!["b".to_owned()],
+                    has_outputs: true,
+                }],
                 nodes: vec![node("a"), node("b")],
                 private_bytes: 8,
                 packets,
@@ -226,7 +228,7 @@ mod tests {
             "{\"Count\":[\"Software\"]}",
             "",
         ] {
-            let error = parse::<Request>(line).unwrap_err().to_string();
+            let error = parse::<Request>(line).err().unwrap().to_string();
             assert!(
                 error.starts_with(&format!("`{line}` is no message")),
                 "{error}"
@@ -284,8 +286,10 @@ mod tests {
         check::<Reply<()>>(&Ok(()));
         let words = |word: &str| word.to_owned();
         check::<Reply<Ending>>(&Ok(Ending {
-            rounds: 4,
-            percentiles: vec![0.5, 1.5],
+            rounds: Percentiles {
+                count: 4,
+                values: vec![(words("p50"), 0.5), (words("max"), 1.5)],
+            },
             balances: vec![Balance {
                 received: 5,
                 sent: 4,
@@ -298,7 +302,7 @@ mod tests {
                 severity: words("c"),
                 count: 6,
             }],
-            trace: words("Packet 1\n"),
+            trace: Some(words("Packet 1\n")),
         }));
     }
 }

@@ -1,10 +1,9 @@
 //! The process that asks for a graph: it starts the one that runs it, and watches.
 
 use super::file::GraphFile;
-use super::protocol::{Ending, NodeAbout, RefusedNode, Request};
+use super::protocol::{NodeAbout, RefusedNode, Request};
 use super::worker::ARGUMENT;
-use crate::graphs::{EventCounts, FinishedGraph, LoadRequest, LoadResult};
-use crate::latency::Percentiles;
+use crate::graphs::{FinishedGraph, LoadRequest};
 use document::Document;
 use experiment::{Error, Progress, Result};
 use itertools::Itertools;
@@ -60,28 +59,18 @@ pub fn run(
         progress.step();
     }
     progress.check()?;
-    let (mut counted, mut no_counters) = (None, None);
-    if let Some(events) = asked.events {
-        let request = Request::Count(events, asked.window);
-        match watcher.ask::<Result<EventCounts, String>>(&request, asked.window, "under load")? {
-            Ok(there) => counted = Some(there),
-            Err(why) => no_counters = Some(why),
-        }
-    }
-    let ended: Ending =
-        watcher.ask(&Request::End, Duration::ZERO, "as the graph was taken down")?;
-    let loaded = LoadResult {
-        windows,
-        rounds: Percentiles::of(ended.rounds, &ended.percentiles),
-        balances: ended.balances,
-        errors: ended.errors,
-        counted,
-        trace: Some(ended.trace).filter(|trace| !trace.is_empty()),
-    };
+    let counted = asked
+        .events
+        .map(|events| {
+            let request = Request::Count(events, asked.window);
+            watcher.ask(&request, asked.window, "under load")
+        })
+        .transpose()?;
     Ok(FinishedGraph {
         name: file.name(graph),
-        loaded,
-        no_counters,
+        windows,
+        ending: watcher.ask(&Request::End, Duration::ZERO, "as the graph was taken down")?,
+        counted,
         packets: file.packets(),
         has_routes: file.has_routes(),
     })

@@ -3,14 +3,14 @@
 
 use super::node::{ClearedInput, Fault, Foreign, Texts};
 use super::objects::{self, ObjectNode};
-use super::protocol::{Ending, Flow, Packets, Plan, RefusedNode, Reply, Request};
+use super::protocol::{Flow, Packets, Plan, RefusedNode, Reply, Request};
 use crate::graphs::{self, INSIDE, Running};
 use dataplane::buffers::{LINE, Pool};
-use dataplane::graph::{Graph, Input};
+use dataplane::graph::{Graph, Input, Node};
 use dataplane::inputs::{Generator, PACKET_BYTES, Packets as List};
 use dataplane::plane::Plane;
-use dataplane::wiring::{Arcs, Registry, Wiring};
-use std::cell::Cell;
+use dataplane::{standard, wiring};
+use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use worker_process::Wrong;
@@ -86,18 +86,7 @@ impl Worker {
                 Reply::EventCounts(graphs::count(&mut running.graphs, events, length))
             }
             Request::Load(_) | Request::Build(_) | Request::End => {
-                let rounds = running.rounds();
-                let ended = Ending {
-                    rounds: rounds.count,
-                    percentiles: rounds.values.iter().map(|(_, value)| *value).collect(),
-                    balances: running.balances(),
-                    errors: running.errors(),
-                    trace: if self.trace {
-                        running.trace()
-                    } else {
-                        String::new()
-                    },
-                };
+                let ended = running.ending(self.trace);
                 // The nodes are torn down while somebody watches.
                 self.running = None;
                 Reply::Ended(ended)
@@ -178,11 +167,11 @@ impl Worker {
         number: usize,
         texts: &[Texts],
     ) -> Result<Built, Wrong> {
-        let mut registry = Registry::standard();
+        let mut foreign = HashMap::new();
         for (planned, texts) in plan.nodes.iter().zip(texts) {
             let node = &self.nodes[planned.number];
             let at = (self.places.thread(number), *texts);
-            let made = match Foreign::new(
+            match Foreign::new(
                 node,
                 &planned.name,
                 &planned.options,
@@ -190,7 +179,7 @@ impl Worker {
                 at,
                 self.fault.clone(),
             ) {
-                Ok(made) => Cell::new(Some(made)),
+                Ok(made) => foreign.insert(planned.name.as_str(), made),
                 Err(why) => {
                     return Ok(Err(RefusedNode {
                         node: planned.name.clone(),
@@ -198,27 +187,26 @@ impl Worker {
                     }));
                 }
             };
-            registry.add(&planned.name, Arcs::Named(node.arcs), move |_| {
-                made.take().expect("a wiring has each node once")
-            });
         }
-        let wiring = Wiring::parse(&plan.wiring, &registry)
-            .map_err(|error| Wrong::new(error.to_string(), "this process is for stopwatt alone"))?;
+        let make = |name: &str| -> Box<dyn Node> {
+            match (foreign.remove(name), standard::find(name)) {
+                (Some(node), _) => Box::new(node),
+                (None, node) => (node.expect("a plan has known nodes").make)(),
+            }
+        };
         let devices = graphs::devices(&plane);
-        let (mut graph, first) = wiring.build(plane, devices, &registry);
+        let (mut graph, first) = wiring::build(&plan.wiring, plane, devices, make);
         let input: Box<dyn Input> = match &plan.packets {
             Packets::Generator => Box::new(graphs::generator(plan.load)),
-            Packets::Flows(flows) => Box::new(Generator::new(
-                INSIDE,
-                flows.iter().map(packet).collect(),
-                None,
-            )),
+            Packets::Flows(flows) => {
+                Box::new(Generator::new(INSIDE, flows.iter().map(packet).collect()))
+            }
             Packets::Capture(path) => Box::new(capture(path)?),
         };
         let input = plan.load.paced(input);
         match plan.private_bytes {
             0 => graph.add_input(input, first),
-            bytes => graph.add_input(ClearedInput(input, bytes), first),
+            bytes => graph.add_input(Box::new(ClearedInput(input, bytes)), first),
         }
         Ok(Ok(graph))
     }

@@ -3,14 +3,13 @@
 
 use super::damage::Target;
 use super::recordings;
-use dataplane::wiring::{Registry, Wiring};
-use dataplane::{pcap, standard};
+use dataplane::pcap;
 use document::Document;
 use import::cpuidle::Content;
 use import::{Figures, ImportError, Options, cpuidle, ftrace};
 
 /// All targets.
-pub const TARGETS: [Target; 17] = [
+pub const TARGETS: [Target; 16] = [
     RT_INSTR,
     RST,
     CSV,
@@ -25,7 +24,6 @@ pub const TARGETS: [Target; 17] = [
     WORKLOAD,
     RECORDING,
     PARQUET,
-    WIRING,
     OWN_GRAPH,
     PLAN,
 ];
@@ -174,19 +172,6 @@ pub const PCAP: Target = Target {
             true
         }
         Err(_) => false,
-    },
-};
-
-/// The text of a graph.
-pub const WIRING: Target = Target {
-    name: "wiring",
-    seeds: || vec![standard::TEXT.into()],
-    run: |bytes| match Wiring::parse(&String::from_utf8_lossy(bytes), &Registry::standard()) {
-        Ok(_) => true,
-        Err(error) => {
-            assert!(!error.message.is_empty());
-            false
-        }
     },
 };
 
