@@ -30,3 +30,42 @@ mod worker;
 
 pub use tune::Tune;
 pub use worker::{ARGUMENT as WORKER, work};
+
+#[cfg(test)]
+mod tests {
+    use crate::protocol::{KnobAbout, KnobKind};
+    use itertools::Itertools;
+
+    impl KnobAbout {
+        /// A distance of no limit, of which a source says nothing.
+        pub fn distance(name: &str) -> Self {
+            Self {
+                name: name.to_owned(),
+                define: None,
+                kind: KnobKind::Distance,
+                least: 0,
+                most: 0,
+                today: 0,
+                after: None,
+            }
+        }
+    }
+
+    /// Some distances, of which each line's address is in the one before, and a choice of 1 to 4.
+    pub fn knobs(distances: usize, choice: bool) -> Vec<KnobAbout> {
+        let distance = |n: usize| KnobAbout {
+            after: n.checked_sub(1),
+            ..KnobAbout::distance(&format!("d{n}"))
+        };
+        let mut knobs = (0..distances).map(distance).collect_vec();
+        let unroll = KnobAbout {
+            kind: KnobKind::Choice,
+            least: 1,
+            most: 4,
+            today: 1,
+            ..KnobAbout::distance("unroll")
+        };
+        knobs.extend(choice.then_some(unroll));
+        knobs
+    }
+}

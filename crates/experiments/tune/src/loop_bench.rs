@@ -234,7 +234,7 @@ impl Bench for LoopBench<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::space::tests::knobs;
+    use crate::tests::knobs;
 
     #[test]
     fn working_sets_have_no_more_records_than_there_are() {

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
 /// Origin of a loop.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Serialize, Deserialize)]
 pub struct Source {
     /// Path of the shared object.
     pub path: PathBuf,
@@ -14,7 +14,7 @@ pub struct Source {
 }
 
 /// A knob of a loop.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Serialize, Deserialize)]
 pub struct KnobAbout {
     /// The name that tables have.
     pub name: String,
@@ -30,12 +30,10 @@ pub struct KnobAbout {
     pub today: u32,
     /// The knob whose line holds this one's address.
     pub after: Option<usize>,
-    /// True if its line lies directly behind that of the knob before.
-    pub beside: bool,
 }
 
 /// The kind of a knob.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
 pub enum KnobKind {
     /// A prefetch distance.
     Distance,
@@ -46,21 +44,6 @@ pub enum KnobKind {
 }
 
 impl KnobAbout {
-    /// A distance of no limit, of which a source says nothing.
-    #[cfg(test)]
-    pub fn distance(name: &str) -> Self {
-        Self {
-            name: name.to_owned(),
-            define: None,
-            kind: KnobKind::Distance,
-            least: 0,
-            most: 0,
-            today: 0,
-            after: None,
-            beside: false,
-        }
-    }
-
     /// True for a prefetch distance.
     pub fn is_distance(&self) -> bool {
         self.kind == KnobKind::Distance
@@ -68,7 +51,7 @@ impl KnobAbout {
 }
 
 /// A loop, as it describes itself.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Default, Serialize, Deserialize)]
 pub struct LoopAbout {
     /// Name of the loop.
     pub name: String,
@@ -101,7 +84,7 @@ impl LoopAbout {
 }
 
 /// A cell that is to be measured once.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Serialize, Deserialize)]
 pub struct Measure {
     /// Records that are gone through before one comes again.
     pub records: u64,
@@ -114,7 +97,7 @@ pub struct Measure {
 }
 
 /// A request.
-#[derive(Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Serialize, Deserialize)]
 pub enum Request {
     /// Load a loop.
     Open(Source),
@@ -135,7 +118,7 @@ pub enum Request {
 }
 
 /// Records that were made.
-#[derive(Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Serialize, Deserialize)]
 pub struct Made {
     /// The share of the first record's mapping that lies in huge pages; `None` where the system
     /// does not say.
@@ -169,9 +152,20 @@ pub enum Reply {
 
 #[cfg(test)]
 mod tests {
-    use worker_process::protocol::{Reply, check, parse};
-
     use super::*;
+    use serde::de::DeserializeOwned;
+    use worker_process::protocol::{Reply, parse, write};
+
+    /// Checks that a message arrives as it was sent.
+    fn check<T: Serialize + DeserializeOwned>(message: &T) {
+        let text = |message: &T| {
+            let mut line = Vec::new();
+            write(&mut line, message).unwrap();
+            String::from_utf8(line).unwrap()
+        };
+        let sent = text(message);
+        assert_eq!(text(&parse(sent.trim_end()).unwrap()), sent);
+    }
 
     #[test]
     fn each_request_arrives_whole_or_not_at_all() {
@@ -196,7 +190,7 @@ mod tests {
             check(&request);
         }
         for line in ["\"End\"", "{\"SetUp\":{}}", "{\"Close\":null}", ""] {
-            let error = parse::<Request>(line).unwrap_err().to_string();
+            let error = parse::<Request>(line).err().unwrap().to_string();
             assert!(
                 error.starts_with(&format!("`{line}` is no message")),
                 "{error}"

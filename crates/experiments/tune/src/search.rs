@@ -242,7 +242,7 @@ fn race(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::space::tests::knobs;
+    use crate::tests::knobs;
 
     /// A loop of which everything is known, on a machine that drifts and makes noise.
     struct Known<T: Fn(&[u32]) -> f64> {

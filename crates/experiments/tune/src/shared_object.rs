@@ -82,11 +82,7 @@ fn knob_about(
         }
     };
     let Knob {
-        least,
-        most,
-        today,
-        beside,
-        ..
+        least, most, today, ..
     } = *knob;
     Ok(KnobAbout {
         name: own,
@@ -96,7 +92,6 @@ fn knob_about(
         most,
         today,
         after,
-        beside: beside != 0 && !before.is_empty(),
     })
 }
 

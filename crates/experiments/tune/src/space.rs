@@ -278,26 +278,9 @@ pub fn places(knobs: &[KnobAbout]) -> (Vec<u32>, Vec<u32>) {
 }
 
 #[cfg(test)]
-pub mod tests {
+mod tests {
     use super::*;
-
-    /// Some distances, of which each line's address is in the one before, and a choice of 1 to 4.
-    pub(crate) fn knobs(distances: usize, choice: bool) -> Vec<KnobAbout> {
-        let distance = |n: usize| KnobAbout {
-            after: n.checked_sub(1),
-            ..KnobAbout::distance(&format!("d{n}"))
-        };
-        let mut knobs = (0..distances).map(distance).collect_vec();
-        let unroll = KnobAbout {
-            kind: KnobKind::Choice,
-            least: 1,
-            most: 4,
-            today: 1,
-            ..KnobAbout::distance("unroll")
-        };
-        knobs.extend(choice.then_some(unroll));
-        knobs
-    }
+    use crate::tests::knobs;
 
     #[test]
     fn no_value_leaves_the_range_of_its_knob() {

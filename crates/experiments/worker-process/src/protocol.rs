@@ -79,49 +79,46 @@ pub fn write(to: &mut impl Write, message: &impl Serialize) -> io::Result<()> {
     to.flush()
 }
 
-/// Checks a message in a test: it arrives as it was sent, and whatever is cut off its line is an
-/// error that names the rest.
-///
-/// # Panics
-/// The message arrives changed, or a cut line is taken for one.
-pub fn check<T: Serialize + DeserializeOwned + PartialEq + fmt::Debug>(message: &T) {
-    let mut sent = Vec::new();
-    write(&mut sent, message).expect("a message can be written");
-    let read = |mut bytes: &[u8]| {
-        read_line(&mut bytes)?
-            .map(|line| parse::<T>(&line))
-            .transpose()
-    };
-    assert_eq!(
-        read(&sent).expect("a whole line is read").as_ref(),
-        Some(message)
-    );
-    assert!(
-        matches!(read(&[]), Ok(None)),
-        "only a pipe that has ended is the end"
-    );
-    let end = sent.len() - 1;
-    for cut in 0..end {
-        let mut part = sent[..cut].to_vec();
-        let named = document::quoted(&String::from_utf8_lossy(&part));
-        // The pipe ends there, or the rest of the line is lost.
-        if cut > 0 {
-            let error = read(&part).expect_err(&named);
-            assert!(error.to_string().contains(&named), "{error}");
-        }
-        part.push(b'\n');
-        let error = read(&part).expect_err(&named);
-        assert!(error.to_string().contains(&named), "{error}");
-    }
-    assert!(
-        matches!(read(&sent[..end]), Err(LineError::Cut(_))),
-        "a line without its end is cut"
-    );
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Checks a message: it arrives as it was sent, and whatever is cut off its line is an
+    /// error that names the rest.
+    fn check<T: Serialize + DeserializeOwned + PartialEq + fmt::Debug>(message: &T) {
+        let mut sent = Vec::new();
+        write(&mut sent, message).expect("a message can be written");
+        let read = |mut bytes: &[u8]| {
+            read_line(&mut bytes)?
+                .map(|line| parse::<T>(&line))
+                .transpose()
+        };
+        assert_eq!(
+            read(&sent).expect("a whole line is read").as_ref(),
+            Some(message)
+        );
+        assert!(
+            matches!(read(&[]), Ok(None)),
+            "only a pipe that has ended is the end"
+        );
+        let end = sent.len() - 1;
+        for cut in 0..end {
+            let mut part = sent[..cut].to_vec();
+            let named = document::quoted(&String::from_utf8_lossy(&part));
+            // The pipe ends there, or the rest of the line is lost.
+            if cut > 0 {
+                let error = read(&part).expect_err(&named);
+                assert!(error.to_string().contains(&named), "{error}");
+            }
+            part.push(b'\n');
+            let error = read(&part).expect_err(&named);
+            assert!(error.to_string().contains(&named), "{error}");
+        }
+        assert!(
+            matches!(read(&sent[..end]), Err(LineError::Cut(_))),
+            "a line without its end is cut"
+        );
+    }
 
     #[test]
     fn envelopes_arrive_whole_or_not_at_all() {
