@@ -3,9 +3,7 @@
 use crate::firmware;
 use crate::machine::{CPU, CPUS, GIC, VIRTUALIZATION, images, images_can_be_had, machine};
 use experiment::setting::{CheckedSetting, Choice, Folder, Number, Or, OutputFile};
-use experiment::{
-    About, Error, Example, Experiment, Request, Result, Sink, World, WorldAbout,
-};
+use experiment::{About, Error, Example, Experiment, Request, Result, Sink, World, WorldAbout};
 use qemu::kernel::Kernel;
 use qemu::linux::{self, Workload};
 use qemu::{Build, Images, Machine};
@@ -199,11 +197,8 @@ impl Experiment for LinuxBoot {
             .get(CACHE)
             .unwrap_or_else(|| Images::linux_cache(request.source_tree));
         let workload = settings.get(WORKLOAD);
-        let fetched = match trace {
-            Some(_) => linux::fetch_for(workload, &cache),
-            None => linux::fetch(&cache),
-        };
-        let mut system = fetched.map_err(Error::failed)?;
+        let of_trace = trace.as_ref().map(|_| workload);
+        let mut system = linux::fetch(of_trace, &cache).map_err(Error::failed)?;
         if let Some(kernel) = settings.get(KERNEL) {
             (system.kernel, system.kernel_version) = kernel.fetch(&cache).map_err(Error::failed)?;
         }

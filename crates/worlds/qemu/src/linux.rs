@@ -31,24 +31,14 @@ pub struct Linux {
 }
 
 /// Fetches Debian's kernel and static busybox for arm64 into `cache`, with an apt configuration of
-/// their own: the machine's dpkg architectures stay as they are. What is there already is not
-/// fetched again.
+/// their own: the machine's dpkg architectures stay as they are. The programs of a workload are in
+/// the initramfs. What is there already is not fetched again.
 ///
 /// # Errors
-/// apt-get is missing or cannot fetch.
-pub fn fetch(cache: &Path) -> Result<Linux> {
-    fetch_with(None, cache)
-}
-
-/// As [`fetch`], with the programs of the workload in the initramfs.
-///
-/// # Errors
-/// As [`fetch`]; a package has no such program, or a library of it is not there.
-pub fn fetch_for(workload: Workload, cache: &Path) -> Result<Linux> {
-    fetch_with(workload.program(), cache)
-}
-
-fn fetch_with(program: Option<&Program>, cache: &Path) -> Result<Linux> {
+/// apt-get is missing or cannot fetch; a package has no program of the workload, or a library of it
+/// is not there.
+pub fn fetch(workload: Option<Workload>, cache: &Path) -> Result<Linux> {
+    let program = workload.and_then(Workload::program);
     let name = program.map_or("initramfs", |program| program.name);
     let (mut linux, mut files) = parts(cache, cache.join(format!("initramfs/{name}.gz")))?;
     if let Some(program) = program {

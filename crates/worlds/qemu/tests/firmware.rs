@@ -30,9 +30,9 @@ fn images(build: Build) -> Images {
     Images::find(Some(&root()), build).unwrap_or_else(|error| panic!("{error}"))
 }
 
-fn fetched(fetch: fn(&Path) -> Result<linux::Linux, Error>) -> linux::Linux {
+fn fetched() -> linux::Linux {
     let _one = building();
-    fetch(&root().join("target/linux")).unwrap_or_else(|error| panic!("{error}"))
+    linux::fetch(None, &root().join("target/linux")).unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn machine(cpus: usize, gic: Gic, virtualization: bool, icount: Option<u8>) -> Machine {
@@ -597,7 +597,7 @@ fn a_payload_that_is_none_is_reported() {
 #[test]
 fn linux_boots_idles_unplugs_reboots_and_powers_off() {
     let images = images(Build::Instrumented);
-    let linux = fetched(linux::fetch);
+    let linux = fetched();
     // The second on everything that the emulator has, so that the kernel uses what EL3 lets it; its
     // pointers signed by what is quick to emulate. It lies where CPUs are turned on, and wake,
     // above 4 GiB.
