@@ -2,45 +2,28 @@
 //! `xtask/judges.toml` lists it.
 
 use crate::stages::LIBRARIES;
-use crate::tools::{Result, cargo, hold_known, root, table};
+use crate::tools::{Result, at, cargo, hold_known, root, table, words};
+use serde::Deserialize;
 use std::process::Command;
 use std::time::Instant;
 
-/// A long check: its name, its question, and the words of the command that answers it with its end.
+/// A long check.
+#[derive(Deserialize)]
 struct Judge {
     name: String,
+    /// Its question.
     asks: String,
-    words: Vec<String>,
+    /// The words of the command that answers it with its end.
+    run: String,
 }
 
 /// The judges of a list, in their order.
 fn read(list: &str) -> Result<Vec<Judge>> {
     let path = root().join("xtask/judges.toml");
-    let table = table(&path)?;
-    let packages = LIBRARIES
-        .map(|library| format!("--package {library}"))
-        .join(" ");
-    let judges = table
-        .get(list)
-        .and_then(toml::Value::as_array)
-        .map_or(&[][..], Vec::as_slice);
-    let judge = |judge: &toml::Value| {
-        let text = |key: &str| judge.get(key)?.as_str();
-        let (name, asks) = (text("name")?.to_owned(), text("asks")?.to_owned());
-        let words = text("run")?
-            .replace("LIBRARIES", &packages)
-            .split_whitespace()
-            .map(str::to_owned)
-            .collect();
-        Some(Judge { name, asks, words })
-    };
-    judges
-        .iter()
-        .map(|one| {
-            judge(one)
-                .ok_or_else(|| format!("{}: each needs `name`, `asks` and `run`", path.display()))
-        })
-        .collect()
+    table(&path)?
+        .remove(list)
+        .map_or(Ok(Vec::new()), toml::Value::try_into)
+        .map_err(at(&path))
 }
 
 /// Runs the named judges of a list, or all, and prints a table of verdicts.
@@ -58,16 +41,18 @@ pub fn run(list: &str, names: &[String]) -> Result {
     {
         println!("== {}: {}", judge.name, judge.asks);
         let begin = Instant::now();
-        let (program, arguments) = judge
-            .words
-            .split_first()
+        let packages = LIBRARIES.map(|library| format!("--package {library}"));
+        let line = judge.run.replace("LIBRARIES", &packages.join(" "));
+        let mut words = words(&line);
+        let program = words
+            .next()
             .ok_or_else(|| format!("{} runs nothing", judge.name))?;
         let mut command = if program == "cargo" {
             cargo("")
         } else {
             Command::new(program)
         };
-        let verdict = match command.args(arguments).current_dir(root()).status() {
+        let verdict = match command.args(words).current_dir(root()).status() {
             Ok(status) if status.success() => "yes".to_owned(),
             Ok(status) => format!("no ({status})"),
             Err(error) => format!("not run: {error}"),
