@@ -17,7 +17,7 @@ use crate::platform_command::PlatformAction;
 use crate::report_command::ReportOptions;
 use crate::shell_commands::{CompletionsOptions, ManOptions};
 use crate::sweep_command::SweepOptions;
-use crate::{run, run_arguments, what_if};
+use crate::{run, what_if};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -223,13 +223,10 @@ pub fn command() -> clap::Command {
         );
     let mut whole = Arguments::command().help_template(help);
     for experiment in EXPERIMENTS {
-        run = run.subcommand(run::command(*experiment));
         let name = experiment.about().name;
+        run = run.subcommand(run::command(*experiment, &format!("stopwatt run {name}")));
         if COMMANDS.contains(&name) {
-            whole = whole.subcommand(run::with_output(run_arguments::command(
-                experiment.about(),
-                &format!("stopwatt {name}"),
-            )));
+            whole = whole.subcommand(run::command(*experiment, &format!("stopwatt {name}")));
         } else {
             sweep = sweep.subcommand(what_if::command(*experiment));
         }

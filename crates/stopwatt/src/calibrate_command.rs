@@ -1,7 +1,6 @@
 //! `stopwatt calibrate` and `stopwatt calibrate-prefetch`.
 
 use crate::answer::Answer;
-use crate::costs_files::{write_costs, write_costs_file};
 use crate::data::Data;
 use crate::output::{self, Format};
 use calibrate::{Calibration, Plan};
@@ -18,6 +17,7 @@ use serde_json::json;
 use soc::config::{Costs, Platform, Release};
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use std::path::Path;
 use std::sync::Arc;
 
 /// Options of `calibrate`.
@@ -55,6 +55,13 @@ pub struct CalibratePrefetchOptions {
     /// The way to print the fit.
     #[arg(long, default_value = "term", value_name = "FORMAT")]
     format: Format,
+}
+
+/// Writes a costs file of the platform files.
+fn write_costs(console: &Console, data: &Data, file: &str, text: &str) -> Result<()> {
+    let path = data.folder()?.join("platforms").join(file);
+    std::fs::create_dir_all(path.parent().unwrap_or(Path::new("."))).into_diagnostic()?;
+    output::write_file(console, &path, text.as_bytes())
 }
 
 /// The answer of a check: no if files differ from what a fit gives.
@@ -98,7 +105,11 @@ pub fn run_prefetch(
     let file = costs_file_of(name);
     let mut differs = Vec::new();
     if !options.check {
-        write_costs_file(console, data, name, &costs)?;
+        let text = toml::to_string_pretty(&costs).into_diagnostic()?;
+        let head = format!(
+            "# Written by `stopwatt calibrate-prefetch --platform {name}` and by nothing else; do not edit.\n"
+        );
+        write_costs(console, data, &file, &(head + &text))?;
     } else if CostsFile::read(&files, name)? != costs {
         differs.push(files.shown(&file));
     }

@@ -11,7 +11,6 @@ mod calibrate_command;
 mod capture_command;
 mod claims_command;
 pub mod compare_command;
-mod costs_files;
 mod count_command;
 pub mod data;
 mod doctor_command;

@@ -1,7 +1,6 @@
 //! The place to which results go: the terminal, or a file that is there whole or not at all.
 
-use clap::builder::{PossibleValue, PossibleValuesParser};
-use clap::{Arg, ArgAction, ArgMatches, ValueEnum};
+use clap::ValueEnum;
 use console::Console;
 use disk::Partial;
 use miette::{IntoDiagnostic, Result, WrapErr};
@@ -29,40 +28,6 @@ pub enum Format {
     Term,
     /// For machines.
     Json,
-}
-
-/// A way to print: its name, and what it is for.
-pub type PrintFormat = (&'static str, &'static str);
-
-/// The forms in which runs and small commands print.
-pub const RUN_FORMATS: [PrintFormat; 2] = [("term", "tables for people"), ("json", "for machines")];
-
-/// `--format`, with the first as the default.
-pub fn format_argument(formats: &'static [PrintFormat]) -> Arg {
-    let values = formats
-        .iter()
-        .map(|(name, about)| PossibleValue::new(*name).help(*about));
-    Arg::new("format")
-        .long("format")
-        .value_name("FORMAT")
-        .help("How to print the result.")
-        .value_parser(PossibleValuesParser::new(values))
-        .default_value(formats[0].0)
-}
-
-/// `--all`.
-pub fn all_argument() -> Arg {
-    Arg::new("all")
-        .long("all")
-        .action(ArgAction::SetTrue)
-        .help("Print everything in the terminal, not the answers alone.")
-}
-
-/// The format that was asked for.
-pub fn format(matches: &ArgMatches) -> &str {
-    matches
-        .get_one::<String>("format")
-        .map_or("term", String::as_str)
 }
 
 /// Finds what would keep [`write_file`] from writing a file: for those who would rather know before

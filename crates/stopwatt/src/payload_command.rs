@@ -26,27 +26,10 @@ pub struct PayloadOptions {
 pub fn run(console: &Console, data: &Data, options: &PayloadOptions) -> Result<()> {
     output::check_file(&options.output)?;
     let image = Images::find_payload(data.source_tree().as_deref()).into_diagnostic()?;
-    let cannot = || format!("cannot write {}", options.output.display());
     let bytes = disk::read(&image, disk::MOST_BYTES)
         .into_diagnostic()
         .wrap_err_with(|| format!("cannot read {}", image.display()))?;
-    let folder = options
-        .output
-        .parent()
-        .filter(|folder| !folder.as_os_str().is_empty());
-    // Readable as any file that a program writes.
-    let mut builder = tempfile::Builder::new();
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    let whole = builder.tempfile_in(folder.unwrap_or(std::path::Path::new(".")));
-    let mut whole = whole.into_diagnostic().wrap_err_with(cannot)?;
-    std::io::Write::write_all(&mut whole, &bytes)
-        .into_diagnostic()
-        .wrap_err_with(cannot)?;
-    whole
-        .persist(&options.output)
-        .map_err(|error| error.error)
-        .into_diagnostic()
-        .wrap_err_with(cannot)?;
+    output::write_file(console, &options.output, &bytes)?;
     let line = format!(
         "{}: {} bytes, to be entered at {:#x}\n",
         options.output.display(),

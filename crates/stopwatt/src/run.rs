@@ -2,54 +2,35 @@
 
 use crate::answer::Answer;
 use crate::data::Data;
-use crate::output;
 use crate::recordings::{self, Request as Asked};
-use crate::report_command::{self, Telling};
+use crate::report_command::{self, TellingOptions};
 use crate::run_arguments::{self, settings};
-use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use clap::{ArgMatches, Args, Command, FromArgMatches};
 use console::Console;
 use experiment::{About, Experiment, Memory, Progress, Request, Settings, Sink, World};
 use itertools::Itertools;
-use miette::{Result, miette};
+use miette::{IntoDiagnostic, Result, miette};
 use published::Published;
 use recording::Recording;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// The command that runs an experiment.
-pub fn command(experiment: &dyn Experiment) -> Command {
-    let about = experiment.about();
-    with_output(run_arguments::command(
-        about,
-        &format!("stopwatt run {}", about.name),
-    ))
+/// What every run can be told about its output.
+#[derive(Args)]
+#[command(next_help_heading = "Output")]
+pub(crate) struct OutputOptions {
+    /// Folder of the recording [default: recordings/ and the experiment's name, with the settings
+    /// that were given]
+    #[arg(short, long, value_name = "DIR")]
+    pub output: Option<PathBuf>,
+    #[command(flatten)]
+    pub told: TellingOptions,
 }
 
-/// The same with what every run can be told about its output.
-pub fn with_output(command: Command) -> Command {
-    let folder = Arg::new("output").short('o').long("output").value_name("DIR").value_parser(value_parser!(PathBuf)).help(
-        "Folder of the recording [default: recordings/ and the experiment's name, with the settings that were given]",
-    );
-    let replace = Arg::new("replace")
-        .long("replace")
-        .action(ArgAction::SetTrue)
-        .help("Replace a recording of another run that is there.");
-    let report = Arg::new("report")
-        .long("report")
-        .value_name("FILE")
-        .value_parser(value_parser!(PathBuf))
-        .help("Also write a report, such as latency.html; the ending says which (see `stopwatt report`).");
-    [
-        folder,
-        replace,
-        report,
-        output::format_argument(&output::RUN_FORMATS),
-        output::all_argument(),
-    ]
-    .into_iter()
-    .fold(command, |command, arg| {
-        command.arg(arg.help_heading("Output"))
-    })
+/// The command that runs an experiment; `command` is what is typed for it.
+pub fn command(experiment: &dyn Experiment, command: &str) -> Command {
+    let about = experiment.about();
+    OutputOptions::augment_args(run_arguments::command(about, command)).about(about.summary)
 }
 
 /// Runs an experiment, leaves its recording, and prints what is read from it.
@@ -59,27 +40,27 @@ pub fn run(
     experiment: &'static dyn Experiment,
     matches: &ArgMatches,
 ) -> Result<Answer> {
+    let about = experiment.about();
     with(
         console,
         data,
         experiment,
-        matches,
-        settings(experiment.about(), matches)?,
-        matches.get_flag("replace"),
+        run_arguments::world(about, matches),
+        settings(about, matches)?,
+        &OutputOptions::from_arg_matches(matches).into_diagnostic()?,
     )
 }
 
 /// The same with settings that stand otherwise on the command line.
-pub fn with(
+pub(crate) fn with(
     console: &Console,
     data: &Data,
     experiment: &'static dyn Experiment,
-    matches: &ArgMatches,
+    world: World,
     settings: Settings,
-    replace: bool,
+    options: &OutputOptions,
 ) -> Result<Answer> {
     let about = experiment.about();
-    let world = run_arguments::world(about, matches);
     let asked = asked(about, world, &settings);
     let published = Published::read(&data.published(), about.name)?;
     let tree = data.source_tree();
@@ -94,11 +75,12 @@ pub fn with(
     };
     // What cannot be done or written is found before the run, not after it.
     experiment.check(&request)?;
-    let report = report_command::report_of(matches.get_one("report"))?;
-    let folder = matches
-        .get_one::<PathBuf>("output")
-        .cloned()
+    let how = options.told.telling()?;
+    let folder = options
+        .output
+        .clone()
         .unwrap_or_else(|| recordings::default_folder(about.name, &asked));
+    let replace = options.told.replace;
     recordings::check_target(&folder, about.name, world.name(), &asked, replace)?;
 
     let mut recording = shown(console, experiment, &request)?;
@@ -108,11 +90,6 @@ pub fn with(
     let published = match recording.header.experiment.as_str() {
         same if same == about.name => published,
         form => Published::read(&data.published(), form)?,
-    };
-    let how = Telling {
-        report,
-        json: output::format(matches) == "json",
-        all: matches.get_flag("all"),
     };
     report_command::tell(
         console,

@@ -11,7 +11,6 @@ pub type Defaults = &'static [(&'static dyn Setting, &'static str)];
 /// in examples.
 pub fn command(about: &'static About, command: &str) -> Command {
     Command::new(about.name)
-        .about(about.summary)
         .max_term_width(100)
         .after_help(after_help(about, command))
         .args(arguments(about, None))

@@ -1,9 +1,11 @@
 //! `stopwatt what-if`: an experiment with every combination of some settings.
 
 use crate::data::Data;
+use crate::report_command::TellingOptions;
+use crate::run::{self, OutputOptions};
 use crate::run_arguments::{self, given, world};
 use crate::{output, recordings};
-use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use clap::{ArgMatches, Args, Command, FromArgMatches, ValueEnum};
 use console::Console;
 use document::nearest;
 use experiment::sweep::{self, Settings as Combination, Vary};
@@ -16,12 +18,44 @@ use report::{Findings, Style, WhatIf};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Formats in which a what-if is printed.
-const FORMATS: [output::PrintFormat; 3] = [
-    ("term", "a table and a chart for people"),
-    ("html", "one self-contained page, with how the CPUs scatter"),
-    ("json", "for machines"),
-];
+/// A form in which a what-if is printed.
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+enum Form {
+    /// A table and a chart for people.
+    Term,
+    /// One self-contained page, with how the CPUs scatter.
+    Html,
+    /// For machines.
+    Json,
+}
+
+/// What a what-if is told beside what a run of the experiment is.
+#[derive(Args)]
+struct WhatIfOptions {
+    /// A key and its values; may be given again.
+    #[arg(long, value_name = "KEY=VALUES")]
+    vary: Vec<Vary>,
+    /// What is measured; by default what the cases are about, such as powerdown.
+    #[arg(long, value_name = "METRIC", help_heading = "Output")]
+    metric: Option<String>,
+    /// Folder of a recording of all combinations, a release each; none is written without it.
+    #[arg(short, long, value_name = "DIR", help_heading = "Output")]
+    output: Option<PathBuf>,
+    /// Also write a report, such as page.html; the ending says which: html, json or txt.
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    report: Option<PathBuf>,
+    /// The way to print the result.
+    #[arg(
+        long,
+        default_value = "term",
+        value_name = "FORMAT",
+        help_heading = "Output"
+    )]
+    format: Form,
+    /// Print everything in the terminal, not the answers alone.
+    #[arg(long, help_heading = "Output")]
+    all: bool,
+}
 
 /// The command that varies an experiment's settings.
 pub fn command(experiment: &dyn Experiment) -> Command {
@@ -31,8 +65,7 @@ pub fn command(experiment: &dyn Experiment) -> Command {
         Some(_) => "--vary scp.channels=1,2,4 --vary topology.clusters=1..16",
         None => "--vary KEY=VALUES",
     };
-    let mut built = Command::new(about.name)
-        .about(about.summary)
+    let built = Command::new(about.name)
         .max_term_width(100)
         .after_help(format!(
         "Example:\n  stopwatt what-if {} {example}\n\n\
@@ -45,31 +78,9 @@ pub fn command(experiment: &dyn Experiment) -> Command {
             ""
         }
     ));
-    let vary = Arg::new("vary")
-        .long("vary")
-        .value_name("KEY=VALUES")
-        .action(ArgAction::Append)
-        .value_parser(value_parser!(Vary));
-    built = built.arg(vary.help("A key and its values; may be given again."));
-    let folder = Arg::new("output")
-        .short('o')
-        .long("output")
-        .value_name("DIR").value_parser(value_parser!(PathBuf)).help(
-        "Folder of a recording of all combinations, a release each; none is written without it.",
-    );
-    for arg in [
-        metric_argument(),
-        folder,
-        report_argument(),
-        output::format_argument(&FORMATS),
-        output::all_argument(),
-    ] {
-        built = built.arg(arg.help_heading("Output"));
-    }
-    for arg in run_arguments::arguments(about, Some(about.sweep_defaults)) {
-        built = built.arg(arg);
-    }
-    built
+    WhatIfOptions::augment_args(built)
+        .about(about.summary)
+        .args(run_arguments::arguments(about, Some(about.sweep_defaults)))
 }
 
 /// Runs every combination, side by side on all cores of this machine, and prints what came out.
@@ -80,8 +91,8 @@ pub fn run(
     matches: &ArgMatches,
 ) -> Result<()> {
     let about = experiment.about();
-    let variation = Variation::of(about, matches)?;
-    let (vary, base) = (variation.vary, variation.base);
+    let options = WhatIfOptions::from_arg_matches(matches).into_diagnostic()?;
+    let (vary, base) = (&options.vary, base(about, matches, &options.vary)?);
     if let [Vary { key, text, .. }] = &vary[..]
         && text.contains("..")
         && about
@@ -90,20 +101,20 @@ pub fn run(
     {
         // The setting takes a range itself: one run tells where in it something changes.
         let told = base.into_iter().chain([(key.clone(), text.clone())]);
-        return crate::run::with(
+        return run::with(
             console,
             data,
             experiment,
-            matches,
+            world(about, matches),
             Settings::new(about, world(about, matches), told)?,
-            false,
+            &options.of_run(),
         )
         .map(drop);
     }
-    let wanted = wanted_metric(matches)?;
+    let wanted = options.wanted_metric()?;
     // What keeps the report from being written is said before the runs.
-    report_of(matches)?;
-    let folder: Option<&PathBuf> = matches.get_one("output");
+    options.report()?;
+    let folder = options.output.as_ref();
     if let Some(folder) = folder {
         Recording::check_target(folder).into_diagnostic()?;
     }
@@ -118,7 +129,7 @@ pub fn run(
         kept: None,
     };
     let mut requests = Vec::new();
-    for combination in sweep::combinations(&vary).into_diagnostic()? {
+    for combination in sweep::combinations(vary).into_diagnostic()? {
         let request = request(settings_of(about, matches, &base, &combination)?);
         // All requests are checked before the first runs: what is wrong is said at once.
         experiment.check(&request)?;
@@ -141,7 +152,7 @@ pub fn run(
     });
     let what_if = measured.ok_or_else(|| miette!("there is no combination"))?;
     let what_if = WhatIf { points, ..what_if };
-    print(console, &what_if, matches)?;
+    options.print(console, &what_if)?;
     written
 }
 
@@ -162,48 +173,36 @@ fn settings_of(
     )?)
 }
 
-/// What varies in a what-if, and what every run has.
-struct Variation {
-    vary: Vec<Vary>,
-    base: Vec<(String, String)>,
-}
-
-impl Variation {
-    /// Reads it from the command line: `--vary`, and what a run takes.
-    fn of(about: &'static About, matches: &ArgMatches) -> Result<Self> {
-        let vary: Vec<Vary> = matches
-            .get_many("vary")
-            .into_iter()
-            .flatten()
-            .cloned()
-            .collect();
-        if vary.is_empty() {
-            bail!(
-                help = "give --vary KEY=VALUES, such as --vary iterations=1,10",
-                "there is nothing to vary"
-            );
-        }
-        let mut base = given(about, matches);
-        if let Some(vary) = vary.iter().find(|vary| {
-            base.iter()
-                .any(|(name, value)| is_about(name, value, &vary.key))
-        }) {
-            bail!(
-                help = "leave one of them out",
-                "`{}` is set and varied",
-                vary.key
-            );
-        }
-        for (setting, value) in about.sweep_defaults {
-            let name = setting.name();
-            if base.iter().all(|(known, _)| known != name)
-                && vary.iter().all(|vary| vary.key != name)
-            {
-                base.push((name.to_owned(), (*value).to_owned()));
-            }
-        }
-        Ok(Self { vary, base })
+/// What every run of a what-if is told: what a run takes, and what stands in for the rest here.
+fn base(
+    about: &'static About,
+    matches: &ArgMatches,
+    vary: &[Vary],
+) -> Result<Vec<(String, String)>> {
+    if vary.is_empty() {
+        bail!(
+            help = "give --vary KEY=VALUES, such as --vary iterations=1,10",
+            "there is nothing to vary"
+        );
     }
+    let mut base = given(about, matches);
+    if let Some(vary) = vary.iter().find(|vary| {
+        base.iter()
+            .any(|(name, value)| is_about(name, value, &vary.key))
+    }) {
+        bail!(
+            help = "leave one of them out",
+            "`{}` is set and varied",
+            vary.key
+        );
+    }
+    for (setting, value) in about.sweep_defaults {
+        let name = setting.name();
+        if base.iter().all(|(known, _)| known != name) && vary.iter().all(|vary| vary.key != name) {
+            base.push((name.to_owned(), (*value).to_owned()));
+        }
+    }
+    Ok(base)
 }
 
 /// A combination's point, with its metric and the recording.
@@ -246,65 +245,69 @@ fn all(
     results
 }
 
-/// `--report` of a what-if.
-fn report_argument() -> Arg {
-    let help = "Also write a report, such as page.html; the ending says which: html, json or txt.";
-    Arg::new("report")
-        .long("report")
-        .value_name("FILE")
-        .value_parser(value_parser!(PathBuf))
-        .help(help)
-}
-
-/// The file of `--report`, if it is given, with its format; it can be written.
-fn report_of(matches: &ArgMatches) -> Result<Option<(&PathBuf, &'static str)>> {
-    let Some(path) = matches.get_one::<PathBuf>("report") else {
-        return Ok(None);
-    };
-    let format = output::ending_of(path, &["html", "json", "txt"])?;
-    output::check_file(path)?;
-    Ok(Some((path, format)))
-}
-
-/// Prints a what-if in one of [`FORMATS`], the answers alone or all, and writes its report.
-fn print(console: &Console, what_if: &WhatIf, matches: &ArgMatches) -> Result<()> {
-    let text = |format: &str, style: Style| match format {
-        "json" => format!("{:#}\n", report::what_if_json(what_if)),
-        "html" => report::what_if_html(what_if),
-        _ => report::what_if_text(what_if, matches.get_flag("all"), style),
-    };
-    if let Some((path, format)) = report_of(matches)? {
-        output::write_file(console, path, text(format, Style::PLAIN).as_bytes())?;
+impl WhatIfOptions {
+    /// What a single run is told that stands for the what-if.
+    fn of_run(&self) -> OutputOptions {
+        let format = match self.format {
+            Form::Json => output::Format::Json,
+            Form::Term | Form::Html => output::Format::Term,
+        };
+        OutputOptions {
+            output: self.output.clone(),
+            told: TellingOptions {
+                replace: false,
+                report: self.report.clone(),
+                all: self.all,
+                format,
+            },
+        }
     }
-    let format = output::format(matches);
-    let text = text(format, console.style);
-    if format == "term" {
-        output::print_text(console, &text)
-    } else {
-        console.print(text.as_bytes())
-    }
-}
 
-/// `--metric`.
-fn metric_argument() -> Arg {
-    Arg::new("metric")
-        .long("metric")
-        .value_name("METRIC")
-        .help("What is measured; by default what the cases are about, such as powerdown.")
-}
-
-/// The metric that is asked for; something measures it.
-fn wanted_metric(matches: &ArgMatches) -> Result<Option<&str>> {
-    let wanted: Option<&String> = matches.get_one("metric");
-    if let Some(wanted) = wanted.filter(|wanted| metrics::by_name(wanted).is_none()) {
-        let near = nearest(wanted, metrics::METRICS.iter().map(|metric| metric.name));
-        let help = near.map_or_else(
-            || "see docs/recording.md".to_owned(),
-            |near| format!("did you mean {near}?"),
-        );
-        bail!(help = help, "nothing measures `{wanted}`");
+    /// The file of `--report`, if it is given, with its form; it can be written.
+    fn report(&self) -> Result<Option<(&PathBuf, Form)>> {
+        let Some(path) = &self.report else {
+            return Ok(None);
+        };
+        let form = match output::ending_of(path, &["html", "json", "txt"])? {
+            "html" => Form::Html,
+            "json" => Form::Json,
+            _ => Form::Term,
+        };
+        output::check_file(path)?;
+        Ok(Some((path, form)))
     }
-    Ok(wanted.map(String::as_str))
+
+    /// Prints a what-if, the answers alone or all, and writes its report.
+    fn print(&self, console: &Console, what_if: &WhatIf) -> Result<()> {
+        let text = |form: Form, style: Style| match form {
+            Form::Json => format!("{:#}\n", report::what_if_json(what_if)),
+            Form::Html => report::what_if_html(what_if),
+            Form::Term => report::what_if_text(what_if, self.all, style),
+        };
+        if let Some((path, form)) = self.report()? {
+            output::write_file(console, path, text(form, Style::PLAIN).as_bytes())?;
+        }
+        let text = text(self.format, console.style);
+        if self.format == Form::Term {
+            output::print_text(console, &text)
+        } else {
+            console.print(text.as_bytes())
+        }
+    }
+
+    /// The metric that is asked for; something measures it.
+    fn wanted_metric(&self) -> Result<Option<&str>> {
+        let wanted = self.metric.as_deref();
+        if let Some(wanted) = wanted.filter(|wanted| metrics::by_name(wanted).is_none()) {
+            let near = nearest(wanted, metrics::METRICS.iter().map(|metric| metric.name));
+            let help = near.map_or_else(
+                || "see docs/recording.md".to_owned(),
+                |near| format!("did you mean {near}?"),
+            );
+            bail!(help = help, "nothing measures `{wanted}`");
+        }
+        Ok(wanted)
+    }
 }
 
 /// True if a setting that was given is the key that is to be varied.
