@@ -52,7 +52,6 @@ pub fn workload(
         },
         cpu: cpu(&point.word("interrupts"), hardware),
         handler_ns: HANDLER_NS,
-        posts: None,
     };
     let semaphores = benchmark
         .semaphores

@@ -18,14 +18,6 @@ fn audio_for_a_minute(settings: &Settings) -> Outcome {
 }
 
 #[divan::bench(sample_count = 5)]
-fn audio_direct() -> Outcome {
-    audio_for_a_minute(&Settings {
-        idle_path: IdlePath::Direct,
-        ..Settings::default()
-    })
-}
-
-#[divan::bench(sample_count = 5)]
 fn audio_of_2013_through_the_firmware() -> Outcome {
     audio_for_a_minute(&Settings::of_2013())
 }
@@ -119,8 +111,10 @@ fn cyclictest_on_five_cpus() -> Outcome {
                 capacity: 430,
             },
         ];
-        let task = TaskSpec::forever(&format!("cyclictest-{cpu}"), actions).on(CpuSet::one(cpu));
-        task.with_policy(Policy::RealTime { priority: 80 })
+        TaskSpec {
+            policy: Policy::RealTime { priority: 80 },
+            ..TaskSpec::forever(&format!("cyclictest-{cpu}"), actions).on(CpuSet::one(cpu))
+        }
     });
     let workload = Workload {
         tasks: tasks.collect(),

@@ -10,27 +10,8 @@ use minikernel::*;
 
 fn main() {
     for (name, settings) in [
-        (
-            "modern, straight into the hardware",
-            Settings {
-                idle_path: IdlePath::Direct,
-                ..Settings::default()
-            },
-        ),
-        (
-            "modern, through the firmware",
-            Settings {
-                idle_path: IdlePath::Firmware,
-                ..Settings::default()
-            },
-        ),
-        (
-            "2013, through the firmware",
-            Settings {
-                idle_path: IdlePath::Firmware,
-                ..Settings::of_2013()
-            },
-        ),
+        ("modern", Settings::default()),
+        ("2013", Settings::of_2013()),
     ] {
         let outcome = run_put(&tc2(300), &settings, &audio(), 3 * SECOND);
         println!("{name}\n  energy, units of the table times seconds");

@@ -130,11 +130,9 @@ fn points(hardware: &Hardware, settings: &Settings) -> impl Iterator<Item = usiz
     hardware
         .domains
         .iter()
-        .enumerate()
-        .map(|(number, domain)| match &settings.frequency {
+        .map(|domain| match settings.frequency {
             Frequency::Highest => domain.points.len() - 1,
             Frequency::Lowest | Frequency::Schedutil { .. } | Frequency::Ondemand { .. } => 0,
-            Frequency::Fixed(points) => points[number],
         })
 }
 

@@ -5,9 +5,9 @@
 //! Nothing here takes time by itself: what is asked for is collected in [`Requests`] and carried
 //! out by the kernel when the call has returned.
 
-use crate::task::{CpuSet, TaskId};
+use crate::task::CpuSet;
 use points::Point;
-pub use rcu::{IdleNeed, Step};
+pub use rcu::{IdleNeed, InterruptedCode, Step};
 
 /// A callback that was queued.
 #[derive(Clone, Copy)]
@@ -36,17 +36,6 @@ pub struct CpuTime {
     pub cpu: usize,
     /// Jiffies since boot.
     pub jiffy: u64,
-}
-
-/// The code that a tick has interrupted.
-#[derive(Clone, Copy)]
-pub enum InterruptedCode {
-    /// A task.
-    Task(TaskId),
-    /// A thread of the kernel.
-    KernelThread(TaskId),
-    /// The idle loop.
-    Idle,
 }
 
 /// The requests that the code under test makes of the kernel during a call.
@@ -91,19 +80,8 @@ pub trait Callbacks {
     /// A callback is queued.
     fn call(&mut self, place: CpuTime, callback: Callback, requests: &mut Requests);
 
-    /// The CPU passes through its scheduler, and `outgoing` ran until now; `None` stands for the
-    /// idle loop.
-    fn context_switch(&mut self, place: CpuTime, outgoing: Option<TaskId>, requests: &mut Requests);
-
-    /// A task begins to read what others may replace. Such sections nest.
-    fn read_lock(&mut self, place: CpuTime, task: TaskId) {
-        let _ = (place, task);
-    }
-
-    /// A task ends to read.
-    fn read_unlock(&mut self, place: CpuTime, task: TaskId, requests: &mut Requests) {
-        let _ = (place, task, requests);
-    }
+    /// The CPU passes through its scheduler.
+    fn context_switch(&mut self, place: CpuTime, requests: &mut Requests);
 
     /// The CPU's tick.
     fn tick(&mut self, place: CpuTime, interrupted: InterruptedCode, requests: &mut Requests);
@@ -127,7 +105,4 @@ pub trait Callbacks {
     fn timer(&mut self, number: u32, place: CpuTime, requests: &mut Requests) {
         let _ = (number, place, requests);
     }
-
-    /// Callbacks that are queued and not invoked yet.
-    fn queued(&self) -> u64;
 }

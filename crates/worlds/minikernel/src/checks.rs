@@ -2,7 +2,7 @@
 
 use crate::hardware::Hardware;
 use crate::random::Draw;
-use crate::settings::{Broadcast, Frequency, Settings};
+use crate::settings::Settings;
 use crate::task::{Action, DeviceSpec, Policy, TaskSpec, Workload};
 use soc::MAX_DEVICES;
 
@@ -34,7 +34,7 @@ pub fn check(
     workload
         .devices
         .iter()
-        .try_for_each(|device| check_device(hardware, workload, device))?;
+        .try_for_each(|device| check_device(hardware, device))?;
     for (at, group) in workload.groups.iter().enumerate() {
         if usize::from(group.parent) > at {
             return Err(format!(
@@ -56,58 +56,21 @@ fn check_settings(hardware: &Hardware, settings: &Settings) -> Result<(), String
             settings.hz
         ));
     }
-    if let Broadcast::Via(cpu) = settings.broadcast
-        && cpu > last
-    {
-        return Err(format!(
-            "the always-on timer interrupts CPU {cpu}; CPUs are 0 to {last}"
-        ));
-    }
     if let Some(cpu) = settings.timers_to.filter(|&cpu| cpu > last) {
         return Err(format!(
             "unpinned timers go to CPU {cpu}; CPUs are 0 to {last}"
         ));
     }
-    if let Frequency::Fixed(points) = &settings.frequency {
-        if points.len() != hardware.domains.len() {
-            let (given, domains) = (points.len(), hardware.domains.len());
-            return Err(format!(
-                "{given} operating points for {domains} domains; each has one"
-            ));
-        }
-        for (point, domain) in points.iter().zip(&hardware.domains) {
-            if *point >= domain.points.len() {
-                let last = domain.points.len() - 1;
-                return Err(format!(
-                    "domain {} has no operating point {point}; they are 0 to {last}",
-                    domain.name
-                ));
-            }
-        }
-    }
     Ok(())
 }
 
-fn check_device(
-    hardware: &Hardware,
-    workload: &Workload,
-    device: &DeviceSpec,
-) -> Result<(), String> {
+fn check_device(hardware: &Hardware, device: &DeviceSpec) -> Result<(), String> {
     let wrong = |what: String| Err(format!("device {}: {what}", device.name));
     if device.cpu >= hardware.cpus() {
         return wrong(format!(
             "its interrupts go to CPU {}; CPUs are 0 to {}",
             device.cpu,
             hardware.cpus() - 1
-        ));
-    }
-    if device
-        .posts
-        .is_some_and(|semaphore| usize::from(semaphore) >= workload.semaphores.len())
-    {
-        return wrong(format!(
-            "there is no such semaphore to post; the workload has {}",
-            workload.semaphores.len()
         ));
     }
     if !device.gap.is_sound() || device.gap.mean() < SHORTEST_GAP {

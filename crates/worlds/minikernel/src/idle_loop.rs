@@ -7,7 +7,7 @@ use crate::cpu::Stay;
 use crate::events;
 use crate::kernel::Kernel;
 use crate::owners::Owner;
-use crate::settings::{Broadcast, Form, IdlePath};
+use crate::settings::Form;
 use engine::Time;
 use idle::{Choice, KnownSituation, Outcome, SleepLength};
 use placement::{CAPACITY, Doing};
@@ -129,8 +129,7 @@ impl Kernel {
         let last = domain.table.last();
         let state = choice.state.min(last);
         let of_table = domain.table.get(state);
-        let by_firmware =
-            self.settings.idle_path == IdlePath::Firmware && domain.states[state].suspend.is_some();
+        let by_firmware = domain.states[state].suspend.is_some();
         let polls_until = of_table.polling.then(|| {
             let limit_ns = self.cpus[cpu]
                 .governor
@@ -153,13 +152,13 @@ impl Kernel {
         let timer = self.next_event(cpu);
         let alarm = (stops_timer || by_firmware) && timer != Time::MAX;
         if alarm {
-            let (target, source) = match (stops_timer, self.settings.broadcast) {
-                (true, Broadcast::ToSleeper) => (cpu, Source::Broadcast),
-                (true, Broadcast::Via(via)) => (via.min(self.cpus.len() - 1), Source::Broadcast),
-                (false, _) => (cpu, Source::LocalTimer),
+            let source = if stops_timer {
+                Source::Broadcast
+            } else {
+                Source::LocalTimer
             };
             self.cpus[cpu].alarm = Some(timer);
-            soc.program_alarm(cpu, timer, target, source);
+            soc.program_alarm(cpu, timer, cpu, source);
         }
         self.stamp(soc, cpu, events::IDLE_ENTER, state as u64);
         self.callbacks_idle(soc, cpu, true);

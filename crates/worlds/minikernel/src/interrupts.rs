@@ -156,12 +156,9 @@ impl Kernel {
         let Some(device) = self.devices.get(number) else {
             return;
         };
-        let (handler_ns, posts) = (device.spec.handler_ns, device.spec.posts);
+        let handler_ns = device.spec.handler_ns;
         self.owe(cpu, Owner::Interrupt, handler_ns);
         self.start_device(soc, number);
-        if let Some(semaphore) = posts {
-            self.post(soc, cpu, semaphore);
-        }
     }
 
     /// Programs the next interrupt of a device: a gap after the one before was due, however late

@@ -101,7 +101,7 @@ pub use owners::{Owner, Owners};
 pub use placement;
 pub use random::Draw;
 pub use rcu_port::{Affinities, Rcu};
-pub use settings::{Broadcast, Fairness, Form, Frequency, IdlePath, Settings};
+pub use settings::{Form, Frequency, Settings};
 pub use task::{
     Action, CpuSet, DeviceSpec, GroupSpec, Phase, Policy, Start, TaskId, TaskSpec, Workload,
 };

@@ -7,12 +7,12 @@ use crate::cpu::{Do, Stay};
 use crate::hardware::{Hardware, SwitchedDomain};
 use crate::kernel::Kernel;
 use crate::owners::{Owner, Owners};
-use crate::settings::{IdlePath, Settings};
+use crate::settings::Settings;
 use crate::task::Workload;
 use engine::Time;
 use placement::Placement;
 use soc::meter::{Activity, Energy};
-use soc::{Boot, Event, Soc, System, run_system};
+use soc::{Event, Soc, System, run_system};
 use std::cell::RefCell;
 
 /// When the measurement begins: the CPUs have started by then.
@@ -77,8 +77,6 @@ pub struct Outcome {
     pub cpus: Vec<CpuCounts>,
     /// The tasks, kernel threads and copies included.
     pub tasks: Vec<TaskOutcome>,
-    /// Callbacks that were still queued at the end.
-    pub callbacks_left: u64,
     /// Reports of grace periods that took too long, with the time in ps from the beginning.
     pub stalls: Vec<(Time, String)>,
     /// Deadlocks of mutexes in words, with the time in ps from the beginning.
@@ -145,14 +143,10 @@ pub fn run(
         owners.id(Owner::Transition),
         times,
     );
-    let boot = match settings.idle_path {
-        IdlePath::Firmware => Boot::Firmware,
-        IdlePath::Direct => Boot::Bare,
-    };
     let machine = Machine {
         kernel: RefCell::new(kernel),
     };
-    run_system(&soc, &machine, boot)?;
+    run_system(&soc, &machine)?;
     let mut kernel = machine.kernel.into_inner();
     if let Some(wrong) = kernel.wrong.take() {
         return Err(Error::Input(wrong));
@@ -164,16 +158,14 @@ pub fn run(
 impl System for Machine {
     fn run(&self, soc: &Soc, cpu: usize) {
         if cpu == soc.lead() {
-            if self.by_firmware() {
-                if !self.kernel.borrow().hardware.power_domains.is_empty() {
-                    soc.coordinate_by_os();
-                }
-                (0..soc.cpu_count())
-                    .filter(|&other| other != cpu)
-                    .for_each(|other| {
-                        soc.start_cpu(other);
-                    });
+            if !self.kernel.borrow().hardware.power_domains.is_empty() {
+                soc.coordinate_by_os();
             }
+            (0..soc.cpu_count())
+                .filter(|&other| other != cpu)
+                .for_each(|other| {
+                    soc.start_cpu(other);
+                });
             let mut kernel = self.kernel.borrow_mut();
             (0..kernel.devices.len()).for_each(|device| kernel.start_device(soc, device));
         }
@@ -198,10 +190,6 @@ impl System for Machine {
 }
 
 impl Machine {
-    fn by_firmware(&self) -> bool {
-        self.kernel.borrow().settings.idle_path == IdlePath::Firmware
-    }
-
     fn end(&self) -> Time {
         self.kernel.borrow().end
     }
@@ -211,8 +199,7 @@ impl Machine {
         let (entry, exit, suspend) = {
             let kernel = self.kernel.borrow();
             let of = &kernel.hardware.domains[kernel.cpus[cpu].domain].states[stay.state];
-            let by_firmware = kernel.settings.idle_path == IdlePath::Firmware;
-            (of.entry, of.exit, of.suspend.filter(|_| by_firmware))
+            (of.entry, of.exit, of.suspend)
         };
         if let Some(name) = suspend {
             soc.meter().goes_down(soc.now(), cpu, state, stay.owner);
@@ -299,10 +286,6 @@ fn outcome(soc: &Soc, kernel: Kernel, owners: Owners) -> Outcome {
         power_domains: kernel.hardware.power_domains,
         cpus: cpus.collect(),
         tasks: tasks.collect(),
-        callbacks_left: kernel
-            .callbacks
-            .as_ref()
-            .map_or(0, |callbacks| callbacks.queued()),
         stalls: kernel.stalls,
         deadlocks: kernel.deadlocks,
         events: soc.take_stamps(),

@@ -97,29 +97,15 @@ impl Kernel {
 
     /// The CPU passes through the scheduler.
     pub fn note_context_switch(&mut self, soc: &Soc, cpu: usize) {
-        let outgoing = self.cpus[cpu].current;
-        self.with_callbacks(soc, cpu, |code, place, requests| {
-            code.context_switch(place, outgoing, requests)
-        });
-    }
-
-    /// A task begins to read, or ends.
-    pub fn callbacks_read(&mut self, soc: &Soc, cpu: usize, task: TaskId, begins: bool) {
-        self.with_callbacks(soc, cpu, |code, place, requests| {
-            if begins {
-                code.read_lock(place, task)
-            } else {
-                code.read_unlock(place, task, requests)
-            }
-        });
+        self.with_callbacks(soc, cpu, Callbacks::context_switch);
     }
 
     /// The CPU's tick.
     pub fn callbacks_tick(&mut self, soc: &Soc, cpu: usize) {
         let interrupted = match self.cpus[cpu].current {
             None => InterruptedCode::Idle,
-            Some(task) if self.tasks[task].thread.is_some() => InterruptedCode::KernelThread(task),
-            Some(task) => InterruptedCode::Task(task),
+            Some(task) if self.tasks[task].thread.is_some() => InterruptedCode::Kernel,
+            Some(_) => InterruptedCode::User,
         };
         self.with_callbacks(soc, cpu, |code, place, requests| {
             code.tick(place, interrupted, requests)

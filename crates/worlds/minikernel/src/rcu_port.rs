@@ -4,7 +4,7 @@
 use crate::callbacks::{
     Callback, Callbacks, CpuTime, IdleNeed, InterruptedCode, Requests, Step, Thread, ThreadNumber,
 };
-use crate::task::{CpuSet, TaskId};
+use crate::task::CpuSet;
 use points::{Point, Sink};
 use rcu::{Order, RcuTimer, Reader, Scalar, SharedCell, SharedWord, Stall, Urgency};
 use std::cell::{Cell, RefCell};
@@ -14,10 +14,8 @@ pub struct Rcu {
     rcu: rcu::Rcu<Port>,
     port: Port,
     affinities: Affinities,
-    /// Reader of each task.
-    readers: Vec<Reader>,
-    /// Idle loop of each CPU, which never reads.
-    idle: Vec<Reader>,
+    /// Any task, and any idle loop: none of them reads.
+    reader: Reader,
 }
 
 /// CPUs on which RCU's threads may run.
@@ -27,9 +25,6 @@ pub struct Affinities {
     /// The threads that serve offloaded CPUs.
     pub offload: CpuSet,
 }
-
-/// Readers of idle loops have numbers that no task has.
-const FIRST_IDLE: u32 = 1 << 31;
 
 impl Rcu {
     /// RCU as configured; stamps of its own points are asked for if `record` is set.
@@ -41,7 +36,6 @@ impl Rcu {
         affinities: Affinities,
         record: bool,
     ) -> Result<Self, rcu::SettingsError> {
-        let cpus = settings.cpus;
         let rcu = rcu::Rcu::new(settings)?;
         let port = Port {
             threads: rcu.threads(),
@@ -49,22 +43,12 @@ impl Rcu {
             requests: RefCell::default(),
             record,
         };
-        let idle = (0..cpus)
-            .map(|cpu| Reader::new(FIRST_IDLE + cpu as u32))
-            .collect();
         Ok(Self {
             rcu,
             port,
             affinities,
-            readers: Vec::new(),
-            idle,
+            reader: Reader::new(0),
         })
-    }
-
-    fn reader(&mut self, task: TaskId) {
-        for number in self.readers.len()..=task {
-            self.readers.push(Reader::new(number as u32));
-        }
     }
 
     /// Makes a call of RCU's, whose requests go to `requests`.
@@ -107,47 +91,15 @@ impl Callbacks for Rcu {
         self.at(place, requests, |this| this.rcu.call(&this.port, callback));
     }
 
-    fn context_switch(
-        &mut self,
-        place: CpuTime,
-        outgoing: Option<TaskId>,
-        requests: &mut Requests,
-    ) {
-        outgoing.into_iter().for_each(|task| self.reader(task));
+    fn context_switch(&mut self, place: CpuTime, requests: &mut Requests) {
         self.at(place, requests, |this| {
-            let reader = outgoing.map_or(&this.idle[place.cpu], |task| &this.readers[task]);
-            this.rcu.context_switch(&this.port, reader);
-        });
-    }
-
-    fn read_lock(&mut self, _place: CpuTime, task: TaskId) {
-        self.reader(task);
-        self.rcu.read_lock(&self.readers[task]);
-    }
-
-    fn read_unlock(&mut self, place: CpuTime, task: TaskId, requests: &mut Requests) {
-        self.reader(task);
-        self.at(place, requests, |this| {
-            this.rcu.read_unlock(&this.port, &this.readers[task])
+            this.rcu.context_switch(&this.port, &this.reader);
         });
     }
 
     fn tick(&mut self, place: CpuTime, interrupted: InterruptedCode, requests: &mut Requests) {
-        let (interrupted, task) = match interrupted {
-            InterruptedCode::Task(task) => (rcu::InterruptedCode::User, Some(task)),
-            InterruptedCode::KernelThread(task) => (rcu::InterruptedCode::Kernel, Some(task)),
-            InterruptedCode::Idle => (rcu::InterruptedCode::Idle, None),
-        };
-        task.into_iter().for_each(|task| self.reader(task));
         self.at(place, requests, |this| {
-            let reader = task.map_or(&this.idle[place.cpu], |task| &this.readers[task]);
-            // A task that reads is in the kernel.
-            let interrupted = if reader.is_reading() {
-                rcu::InterruptedCode::Kernel
-            } else {
-                interrupted
-            };
-            this.rcu.tick(&this.port, interrupted, reader);
+            this.rcu.tick(&this.port, interrupted, &this.reader);
         });
     }
 
@@ -181,20 +133,6 @@ impl Callbacks for Rcu {
             group: number as usize,
         };
         self.at(place, requests, |this| this.rcu.timer(&this.port, timer));
-    }
-
-    fn queued(&self) -> u64 {
-        let of = |cpu| {
-            let counters = self.rcu.counters(cpu);
-            (
-                counters.queued,
-                counters.invoked_softirq + counters.invoked_thread,
-            )
-        };
-        let sums = (0..self.idle.len())
-            .map(of)
-            .fold((0, 0), |sum, of| (sum.0 + of.0, sum.1 + of.1));
-        sums.0 - sums.1
     }
 }
 
@@ -274,9 +212,6 @@ impl rcu::Platform for Port {
         );
         if !stall.cpus.is_empty() {
             text += &format!("; CPUs {:?} have not passed a quiescent state", stall.cpus);
-        }
-        if !stall.readers.is_empty() {
-            text += &format!("; tasks {:?} read", stall.readers);
         }
         if let Some(jiffies) = stall.thread_starved {
             text += &format!("; its thread has not run for {jiffies} jiffies");

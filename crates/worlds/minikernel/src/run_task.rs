@@ -77,9 +77,6 @@ impl Kernel {
                     .saturating_add(time.next(&mut this.random).saturating_mul(1_000));
                 self.sleep_until(soc, cpu, task, until);
             }
-            Action::SleepJiffies(jiffies) => {
-                self.sleep_jiffies(cpu, task, self.jiffy() + u64::from(jiffies));
-            }
             Action::Timer {
                 timer,
                 period,
@@ -111,10 +108,9 @@ impl Kernel {
         let this = &mut self.tasks[task];
         match action {
             Action::Run { .. } | Action::RunTime(_) => this.add_work(action),
-            Action::Sleep(_)
-            | Action::SleepJiffies(_)
-            | Action::Timer { .. }
-            | Action::SharedTimer { .. } => self.pause(soc, cpu, task, action),
+            Action::Sleep(_) | Action::Timer { .. } | Action::SharedTimer { .. } => {
+                self.pause(soc, cpu, task, action)
+            }
             Action::Lock(mutex) => {
                 if !self.lock(task, mutex) {
                     self.block(cpu, task);
@@ -154,8 +150,6 @@ impl Kernel {
                 self.fork(soc, cpu, other, random);
             }
             Action::Callbacks { count, lazy } => self.queue_callbacks(soc, cpu, task, count, lazy),
-            Action::ReadLock => self.callbacks_read(soc, cpu, task, true),
-            Action::ReadUnlock => self.callbacks_read(soc, cpu, task, false),
             Action::FileClose => self.queue_callbacks(soc, cpu, task, 1, false),
             Action::ProcessLife => {
                 let count = match self.settings.form {

@@ -14,25 +14,6 @@ pub enum Form {
     Modern,
 }
 
-/// The depth to which idle states are entered. The shallowest is a WFI in either case.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum IdlePath {
-    /// CPU_SUSPEND through the firmware's PSCI library: it takes as long as the library's
-    /// operations take.
-    Firmware,
-    /// As hardware that takes the platform's entry and exit latency.
-    Direct,
-}
-
-/// CPU that gets the always-on timer's interrupt when that timer stands in for one that stops.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Broadcast {
-    /// To the CPU that sleeps.
-    ToSleeper,
-    /// To this CPU, which passes it on.
-    Via(usize),
-}
-
 /// Governor of the frequency.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Frequency {
@@ -40,8 +21,6 @@ pub enum Frequency {
     Highest,
     /// Each domain stays at its lowest operating point.
     Lowest,
-    /// Each domain stays at this operating point, by its number.
-    Fixed(Vec<usize>),
     /// The lowest operating point that holds 1.25 times the utilisation of the domain's busiest
     /// CPU; looked at in ticks and wake-ups, and changed at most once in `rate_limit_ns`.
     Schedutil {
@@ -59,29 +38,6 @@ pub enum Frequency {
     },
 }
 
-/// The rules by which fair tasks share a CPU, in nanoseconds.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fairness {
-    /// Within this time each runnable task runs once.
-    pub latency: u64,
-    /// No task runs for less.
-    pub granularity: u64,
-    /// The lead that a running task must have over one that wakes for it to be put off.
-    pub wake_up: u64,
-}
-
-impl Default for Fairness {
-    /// Linux's values of 2009 to 2023 (6, 0.75 and 1 ms) on 4 to 7 CPUs: times 1 + log2 of the
-    /// number of CPUs, which is 3.
-    fn default() -> Self {
-        Self {
-            latency: 18_000_000,
-            granularity: 2_250_000,
-            wake_up: 3_000_000,
-        }
-    }
-}
-
 /// A kernel's settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
@@ -93,10 +49,6 @@ pub struct Settings {
     pub governor: idle::Kind,
     /// The longest exit latency that idle states may have (`/dev/cpu_dma_latency`), in nanoseconds.
     pub latency_limit_ns: u64,
-    /// The depth to which idle states are entered.
-    pub idle_path: IdlePath,
-    /// CPU that gets the always-on timer's interrupt.
-    pub broadcast: Broadcast,
     /// The delay with which a fair task's sleep may end, so that timers can be taken together, in
     /// nanoseconds.
     pub timer_slack_ns: u64,
@@ -106,8 +58,6 @@ pub struct Settings {
     pub frequency: Frequency,
     /// The costs of the kernel's own work.
     pub costs: Costs,
-    /// The rules by which fair tasks share a CPU.
-    pub fairness: Fairness,
     /// Draws what tasks leave to chance.
     pub seed: u64,
     /// True if stamps are kept.
@@ -121,13 +71,10 @@ impl Default for Settings {
             hz: 250,
             governor: idle::Kind::menu(6, 1),
             latency_limit_ns: idle::NO_LIMIT_NS,
-            idle_path: IdlePath::Firmware,
-            broadcast: Broadcast::ToSleeper,
             timer_slack_ns: 50_000,
             timers_to: None,
             frequency: Frequency::Highest,
             costs: Costs::default(),
-            fairness: Fairness::default(),
             seed: 1,
             record: false,
         }

@@ -20,9 +20,6 @@ pub enum Action {
     RunTime(Draw),
     /// Sleeps.
     Sleep(Draw),
-    /// Sleeps by a timer of the timer wheel: late by the wheel's granularity, and as late as the
-    /// next tick.
-    SleepJiffies(u32),
     /// Waits for the next period of one of the task's own timers. The first period starts when the
     /// task starts.
     Timer {
@@ -88,11 +85,6 @@ pub enum Action {
         /// True if they may wait.
         lazy: bool,
     },
-    /// Begins to read what others may replace, without a lock: no grace period that begins now ends
-    /// before the task has ended to read.
-    ReadLock,
-    /// Ends to read.
-    ReadUnlock,
     /// Closes a file: one callback.
     FileClose,
     /// The callbacks that a fork, an exec and an exit of a small program queue, as measured: 14 as
@@ -185,12 +177,6 @@ impl TaskSpec {
             ..self
         }
     }
-
-    /// The same task with another policy.
-    #[must_use]
-    pub fn with_policy(self, policy: Policy) -> Self {
-        Self { policy, ..self }
-    }
 }
 
 /// Interrupts of a device.
@@ -204,8 +190,6 @@ pub struct DeviceSpec {
     pub cpu: usize,
     /// The time that the handler takes at capacity 1024, in nanoseconds.
     pub handler_ns: u64,
-    /// A semaphore that the handler posts, if any.
-    pub posts: Option<u16>,
 }
 
 /// Everything that is to run.

@@ -50,5 +50,5 @@ pub use points::{point, point_name, stamp_at};
 pub use run::{Conditions, RunError, RunOutcome, SETTLED, run, run_and_tell};
 pub use soc::Soc;
 pub use soc_config::{self as config, OperatingPoint, quantity};
-pub use system::{Boot, System, run_system};
+pub use system::{System, run_system};
 pub use work::Work;

@@ -2,13 +2,12 @@
 //! the machine stands here.
 
 use crate::Soc;
-use crate::cpu::{CpuState, Waiting};
-use crate::entry::Entry;
+use crate::cpu::Waiting;
 use crate::interrupt_source::Interrupts;
 use crate::meter::{DomainPower, Meter, OwnerId};
 use crate::normal_world::SimWorld;
 use crate::run::{RunError, run_firmware};
-use engine::{Runner, Time};
+use engine::Time;
 use psci_cases::NormalWorld;
 use std::cell::RefMut;
 use std::ops::Range;
@@ -20,41 +19,15 @@ pub trait System {
     fn run(&self, soc: &Soc, cpu: usize);
 }
 
-/// The state that the CPUs start in.
-#[derive(Debug)]
-pub enum Boot {
-    /// The lead CPU of the release starts in the firmware, which enters the system; the others are
-    /// off until a CPU_ON.
-    Firmware,
-    /// There is no firmware: all CPUs start in the system. PSCI calls do not work.
-    Bare,
-}
-
-/// Runs a system on a machine that is cold.
+/// Runs a system on a machine that is cold: the lead CPU of the release starts in the firmware,
+/// which enters the system; the others are off until a CPU_ON.
 ///
 /// # Errors
 /// The firmware refuses the power tree of the platform file.
-pub fn run_system(soc: &Soc, system: &dyn System, boot: Boot) -> Result<(), RunError> {
+pub fn run_system(soc: &Soc, system: &dyn System) -> Result<(), RunError> {
     let world = |_leads: bool| system.run(soc, soc.current_cpu_index());
-    match boot {
-        // Whoever is left waits for an interrupt that never comes.
-        Boot::Firmware => run_firmware(soc, &world).map(drop),
-        Boot::Bare => {
-            let main = |process, _| {
-                if process == soc.timer_process() {
-                    soc.run_timer()
-                } else {
-                    soc.enter_state(process, CpuState::Running);
-                    world(false);
-                }
-            };
-            let mut runner = Runner::new(&soc.scheduler, &main);
-            runner.start(soc.timer_process(), Entry::Service as u32);
-            (0..soc.cpus.len()).for_each(|cpu| runner.start(cpu, Entry::ColdBoot as u32));
-            let _ = runner.run();
-            Ok(())
-        }
-    }
+    // Whoever is left waits for an interrupt that never comes.
+    run_firmware(soc, &world).map(drop)
 }
 
 impl Soc {

@@ -9,7 +9,7 @@ use idle_experiments::replay::{Chooser, GovernorReplay, Ideal, Unsaid, replay};
 use idle_experiments::trace::TracedIntervals;
 use minikernel::placement::StayPut;
 use minikernel::{
-    Action, CpuSet, Draw, Hardware, IdlePath, Outcome, Settings, TaskSpec, Workload, events, run,
+    Action, CpuSet, Draw, Hardware, Outcome, Settings, TaskSpec, Workload, events, run,
 };
 use sleeps::{Sleep, SleepLength, Waker};
 use soc::config::{IdlePlatform, Sources};
@@ -291,7 +291,6 @@ fn run_by_os(document: &Document) -> Outcome {
     };
     let settings = Settings {
         record: true,
-        idle_path: IdlePath::Firmware,
         ..Settings::default()
     };
     run(

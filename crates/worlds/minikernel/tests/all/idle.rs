@@ -25,76 +25,68 @@ fn workload(tasks: Vec<TaskSpec>) -> Workload {
     }
 }
 
-fn both_paths() -> [Settings; 2] {
-    [IdlePath::Firmware, IdlePath::Direct].map(|idle_path| Settings {
-        idle_path,
-        ..Settings::default()
-    })
-}
-
 #[test]
 fn a_machine_with_nothing_to_do_sleeps_and_does_not_tick() {
     for form in [Form::Modern, Form::Y2013] {
-        for settings in both_paths() {
-            let outcome = run_put(
-                &tc2(0),
-                &Settings { form, ..settings },
-                &Workload::default(),
-                SECOND,
-            );
-            assert!(
-                outcome
-                    .cpus
-                    .iter()
-                    .all(|cpu| cpu.idle_ticks + cpu.busy_ticks == 0)
-            );
-            for domain in &outcome.domains {
-                assert_eq!(domain.downs[1], 1, "{}", domain.name);
-                assert!(domain.idle[1] > outcome.time / 1000 * 998);
-            }
-            // A stay that never ends is one of the CPU's all the same.
-            for cpu in &outcome.cpus {
-                assert_eq!(cpu.idle.iter().map(|usage| usage.entered).sum::<u64>(), 1);
-                assert!(cpu.idle[1].time_ns > outcome.time / 1_000_000 * 998);
-            }
+        let outcome = run_put(
+            &tc2(0),
+            &Settings {
+                form,
+                ..Settings::default()
+            },
+            &Workload::default(),
+            SECOND,
+        );
+        assert!(
+            outcome
+                .cpus
+                .iter()
+                .all(|cpu| cpu.idle_ticks + cpu.busy_ticks == 0)
+        );
+        for domain in &outcome.domains {
+            assert_eq!(domain.downs[1], 1, "{}", domain.name);
+            assert!(domain.idle[1] > outcome.time / 1000 * 998);
+        }
+        // A stay that never ends is one of the CPU's all the same.
+        for cpu in &outcome.cpus {
+            assert_eq!(cpu.idle.iter().map(|usage| usage.entered).sum::<u64>(), 1);
+            assert!(cpu.idle[1].time_ns > outcome.time / 1_000_000 * 998);
         }
     }
 }
 
 #[test]
 fn a_cluster_sleeps_when_its_last_cpu_does_and_each_way_costs() {
-    for settings in both_paths() {
-        let tasks = workload(vec![periodic("a", 2, 20 * MS), periodic("b", 3, 20 * MS)]);
-        let dear = run_put(&tc2(1024), &settings, &tasks, SECOND);
-        let cheap = run_put(&tc2(0), &settings, &tasks, SECOND);
-        let downs = dear.domains[1].downs[1];
-        assert!(
-            (48..=51).contains(&downs),
-            "both wake at once, 49 times: {downs}"
-        );
-        // Per way: of the domain 1.5 ms at 2967 units, and each core's 187; or the 15 units that
-        // 2.5 ms save.
-        let entered: u64 = dear.cpus[2..].iter().map(|cpu| cpu.idle[1].entered).sum();
-        assert!(entered >= 2 * downs, "{entered}");
-        let difference = dear.energy(Owner::Transition) - cheap.energy(Owner::Transition);
-        let big = u128::from(dear.domains[0].downs[1]);
-        let big_entered: u64 = dear.cpus[..2].iter().map(|cpu| cpu.idle[1].entered).sum();
-        let us = 1_000_000_u128;
-        let of_domains =
-            u128::from(downs) * (1500 * 2967 - 6000) * us + big * (1700 * 7920 - 90_000) * us;
-        let of_cores =
-            (u128::from(entered) * 1500 * 187 + u128::from(big_entered) * 1700 * 2021) * us;
-        assert_eq!(difference - of_domains, of_cores);
-    }
+    let settings = Settings::default();
+    let tasks = workload(vec![periodic("a", 2, 20 * MS), periodic("b", 3, 20 * MS)]);
+    let dear = run_put(&tc2(1024), &settings, &tasks, SECOND);
+    let cheap = run_put(&tc2(0), &settings, &tasks, SECOND);
+    let downs = dear.domains[1].downs[1];
+    assert!(
+        (48..=51).contains(&downs),
+        "both wake at once, 49 times: {downs}"
+    );
+    // Per way: of the domain 1.5 ms at 2967 units, and each core's 187; or the 15 units that
+    // 2.5 ms save.
+    let entered: u64 = dear.cpus[2..].iter().map(|cpu| cpu.idle[1].entered).sum();
+    assert!(entered >= 2 * downs, "{entered}");
+    let difference = dear.energy(Owner::Transition) - cheap.energy(Owner::Transition);
+    let big = u128::from(dear.domains[0].downs[1]);
+    let big_entered: u64 = dear.cpus[..2].iter().map(|cpu| cpu.idle[1].entered).sum();
+    let us = 1_000_000_u128;
+    let of_domains =
+        u128::from(downs) * (1500 * 2967 - 6000) * us + big * (1700 * 7920 - 90_000) * us;
+    let of_cores = (u128::from(entered) * 1500 * 187 + u128::from(big_entered) * 1700 * 2021) * us;
+    assert_eq!(difference - of_domains, of_cores);
 }
 
 #[test]
 fn the_firmware_is_called_for_deep_states_and_takes_its_time() {
     let tasks = workload(vec![periodic("a", 2, 20 * MS)]);
-    let [firmware, direct] = both_paths().map(|settings| Settings {
+    let firmware = Settings {
         record: true,
-        ..settings
-    });
+        ..Settings::default()
+    };
     let names = |outcome: &Outcome| {
         let of = |name: &str| {
             outcome
@@ -119,7 +111,6 @@ fn the_firmware_is_called_for_deep_states_and_takes_its_time() {
         through.domains.iter().map(|domain| domain.downs[1]).sum(),
         "the cluster is off when the meter says so"
     );
-    assert_eq!(names(&run_put(&tc2(0), &direct, &tasks, SECOND)), [0, 0, 0]);
     // A latency limit keeps the CPU in WFI, where the firmware is not asked.
     let shallow = run_put(
         &tc2(0),
@@ -156,46 +147,7 @@ fn the_firmware_is_called_for_deep_states_and_takes_its_time() {
 }
 
 #[test]
-fn hardware_without_firmware_takes_the_platforms_latencies() {
-    let settings = Settings {
-        idle_path: IdlePath::Direct,
-        ..Settings::default()
-    };
-    let outcome = run_put(
-        &tc2(0),
-        &settings,
-        &workload(vec![periodic("a", 2, 20 * MS)]),
-        SECOND - MS,
-    );
-    let little = &outcome.domains[1];
-    // In each period 0.5 ms on the way out and 1 ms on the way in; the first way in is that of the
-    // CPU that came last.
-    assert_eq!(little.moving[1], 49 * 500_000_000 + 50 * 1_000_000_000);
-    let late = outcome.task("a").unwrap().counts.latencies.clone();
-    assert!(
-        late.iter().all(|&ns| (550_000..570_000).contains(&ns)),
-        "exit, slack, and the kernel's own work: {late:?}"
-    );
-}
-
-#[test]
-fn both_variants_of_the_idle_latencies_run_and_other_platforms_are_refused() {
-    let driver = hardware("tc2", "tc2-borrowed", "tc2-driver", 0).unwrap();
-    let settings = Settings {
-        idle_path: IdlePath::Direct,
-        ..Settings::default()
-    };
-    let outcome = run_put(
-        &driver,
-        &settings,
-        &workload(vec![periodic("a", 2, 20 * MS)]),
-        SECOND - MS,
-    );
-    assert_eq!(
-        outcome.domains[1].moving[1],
-        49 * 700_000_000,
-        "the driver knows of no time to enter"
-    );
+fn idle_latencies_of_other_platforms_are_refused() {
     let error = hardware("tc2", "tc2-borrowed", "juno-r2", 0).unwrap_err();
     assert!(
         error.contains("juno-r2") && error.contains("there is no domain of CPUs 0..2"),
@@ -206,40 +158,6 @@ fn both_variants_of_the_idle_latencies_run_and_other_platforms_are_refused() {
         error.contains("juno-r1: domain `little` has no operating points"),
         "{error}"
     );
-}
-
-#[test]
-fn a_broadcast_by_way_of_another_cpu_wakes_that_one_too() {
-    for settings in both_paths() {
-        let tasks = workload(vec![periodic("a", 2, 20 * MS)]);
-        let own = run_put(&tc2(100), &settings, &tasks, SECOND);
-        let via = run_put(
-            &tc2(100),
-            &Settings {
-                broadcast: Broadcast::Via(0),
-                ..settings
-            },
-            &tasks,
-            SECOND,
-        );
-        assert_eq!(own.cpus[0].woken_by(WakeCause::Broadcast), 0);
-        assert_eq!(via.cpus[0].woken_by(WakeCause::Broadcast), 49);
-        assert_eq!(
-            [
-                own.cpus[2].woken_by(WakeCause::Timer),
-                via.cpus[2].woken_by(WakeCause::Timer)
-            ],
-            [49, 49]
-        );
-        assert_eq!(
-            [own.cpus[2].interrupts, via.cpus[2].interrupts],
-            [50, 50],
-            "one each time, and one for the start"
-        );
-        assert_eq!(via.task("a").unwrap().counts.latencies.len(), 49);
-        assert!(via.domains[0].downs[1] >= 49 && own.domains[0].downs[1] == 1);
-        assert!(via.total() > own.total());
-    }
 }
 
 #[test]
@@ -278,21 +196,20 @@ fn unpinned_timers_can_be_moved_to_another_cpu() {
 
 #[test]
 fn what_a_cpu_counts_as_idle_is_what_it_does_not_run() {
-    for settings in both_paths() {
-        let outcome = run_put(&tc2(0), &settings, &audio(), 2 * SECOND);
-        for cpu in [2, 3] {
-            let idle: u64 = outcome.cpus[cpu]
-                .idle
-                .iter()
-                .map(|usage| usage.time_ns * 1_000)
-                .sum();
-            let ran = outcome.tasks[cpu - 2].counts.ran;
-            let rest = outcome.time - ran - idle;
-            assert!(
-                rest < outcome.time / 25,
-                "CPU {cpu} ran {ran}, idled {idle}"
-            );
-        }
+    let settings = Settings::default();
+    let outcome = run_put(&tc2(0), &settings, &audio(), 2 * SECOND);
+    for cpu in [2, 3] {
+        let idle: u64 = outcome.cpus[cpu]
+            .idle
+            .iter()
+            .map(|usage| usage.time_ns * 1_000)
+            .sum();
+        let ran = outcome.tasks[cpu - 2].counts.ran;
+        let rest = outcome.time - ran - idle;
+        assert!(
+            rest < outcome.time / 25,
+            "CPU {cpu} ran {ran}, idled {idle}"
+        );
     }
 }
 
@@ -332,10 +249,7 @@ fn the_menu_of_2013_does_not_leave_a_cpu_in_wfi_by_mistake() {
     let tasks = workload(vec![
         TaskSpec::forever("bursts", actions).on(CpuSet::one(3)),
     ]);
-    let settings = Settings {
-        idle_path: IdlePath::Direct,
-        ..Settings::of_2013()
-    };
+    let settings = Settings::of_2013();
     let own = run_put(&tc2(0), &settings, &tasks, 4 * SECOND);
     let later = run_put(
         &tc2(0),
@@ -355,7 +269,7 @@ fn the_menu_of_2013_does_not_leave_a_cpu_in_wfi_by_mistake() {
     assert_eq!(later.cpus[3].woken_by(WakeCause::Limit), 0);
     // It asks again some 24 times in each long pause: what it then takes for typical only doubles.
     assert!(
-        3 * wfi < wfi_later && wfi_later > 3 * SECOND,
+        2 * wfi < wfi_later && wfi_later > 3 * SECOND,
         "{wfi} {wfi_later}"
     );
 }

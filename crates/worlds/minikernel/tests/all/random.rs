@@ -19,7 +19,6 @@ fn action() -> impl Strategy<Value = Action> {
         4 => draw().prop_map(|time| Action::Run { time, capacity: 430 }),
         4 => draw().prop_map(Action::Sleep),
         1 => draw().prop_map(Action::RunTime),
-        1 => (1..20_u32).prop_map(Action::SleepJiffies),
         3 => (0..3_u8, MS..20 * MS, any::<bool>())
             .prop_map(|(timer, period, relative)| Action::Timer { timer, period, relative }),
         1 => (1..20 * MS, any::<bool>()).prop_map(|(period, relative)| Action::SharedTimer { timer: 0, period, relative }),
@@ -59,10 +58,9 @@ fn task() -> impl Strategy<Value = TaskSpec> {
         prop::collection::vec(phase, 1..3),
     )
         .prop_map(|(policy, cpus, at, phases)| {
-            let task = TaskSpec::forever("task", Vec::new())
-                .on(CpuSet(cpus))
-                .with_policy(policy);
+            let task = TaskSpec::forever("task", Vec::new()).on(CpuSet(cpus));
             TaskSpec {
+                policy,
                 start: Start::At(at),
                 phases,
                 ..task
@@ -77,7 +75,6 @@ fn workload() -> impl Strategy<Value = Workload> {
         gap: Draw::Fixed(gap.next(&mut engine::SplitMix64::new(1)) + MS / 10),
         cpu,
         handler_ns: 2_000,
-        posts: Some(0),
     });
     (
         prop::collection::vec(task(), 3..7),
@@ -112,39 +109,25 @@ fn settings() -> impl Strategy<Value = Settings> {
         Just(Frequency::Ondemand {
             sampling_ns: 20 * MS
         }),
-        (0..8_usize, 0..8_usize).prop_map(|(big, little)| Frequency::Fixed(vec![big, little])),
     ];
-    let broadcast = prop_oneof![
-        Just(Broadcast::ToSleeper),
-        (0..5_usize).prop_map(Broadcast::Via)
-    ];
-    let either = (any::<bool>(), any::<bool>(), any::<bool>());
+    let either = (any::<bool>(), any::<bool>());
     let home = prop::option::of(0..5_usize);
     (
         either,
         frequency,
-        broadcast,
         0..idle::Kind::ALL.len(),
         home,
         any::<u64>(),
     )
         .prop_map(
-            |((modern, firmware, fast), frequency, broadcast, governor, timers_to, seed)| {
-                Settings {
-                    form: if modern { Form::Modern } else { Form::Y2013 },
-                    idle_path: if firmware {
-                        IdlePath::Firmware
-                    } else {
-                        IdlePath::Direct
-                    },
-                    hz: if fast { 250 } else { 100 },
-                    governor: idle::Kind::ALL[governor],
-                    frequency,
-                    broadcast,
-                    timers_to,
-                    seed,
-                    ..Settings::default()
-                }
+            |((modern, fast), frequency, governor, timers_to, seed)| Settings {
+                form: if modern { Form::Modern } else { Form::Y2013 },
+                hz: if fast { 250 } else { 100 },
+                governor: idle::Kind::ALL[governor],
+                frequency,
+                timers_to,
+                seed,
+                ..Settings::default()
             },
         )
 }
