@@ -68,12 +68,6 @@ pub struct CompareOptions {
     /// Print every table, with the rows that did not change.
     #[arg(long)]
     all: bool,
-    /// Taken and not used: no interval is drawn from resamples.
-    #[arg(long, hide = true, value_name = "N")]
-    resamples: Option<u32>,
-    /// Taken and not used, likewise.
-    #[arg(long, hide = true, value_name = "N")]
-    seed: Option<u64>,
     /// The way to print the result.
     #[arg(long, default_value = "term", value_name = "FORMAT")]
     format: CompareFormat,

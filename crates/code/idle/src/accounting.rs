@@ -125,22 +125,3 @@ impl Accounting {
         self.usage[requested.min(states.last())].rejected += 1;
     }
 }
-
-/// The state that is entered where `requested` was chosen: the same, unless it stops the CPU's
-/// timer and no broadcast timer can be had. Then it is the state with the longest exit latency, up
-/// to that of the requested one, among those that keep the timer; 0 where there is none.
-pub fn fallback(states: &States, requested: usize, broadcast: bool) -> usize {
-    let requested = requested.min(states.last());
-    if broadcast || !states.get(requested).stops_timer {
-        return requested;
-    }
-    let most = states.get(requested).exit_latency_ns;
-    let mut found = (0, 0);
-    for (number, state) in states.all().iter().enumerate().skip(1) {
-        let fits = !state.disabled && !state.stops_timer && state.exit_latency_ns <= most;
-        if fits && state.exit_latency_ns > found.1 {
-            found = (number, state.exit_latency_ns);
-        }
-    }
-    found.0
-}

@@ -59,7 +59,7 @@ mod situation;
 mod states;
 mod teo;
 
-pub use accounting::{Accounting, Clock, Usage, fallback};
+pub use accounting::{Accounting, Clock, Usage};
 pub use domain::{DomainGovernor, DomainKind, DomainSituation, DomainState};
 pub use governor::{Governor, Kind};
 pub use number::Number;

@@ -49,14 +49,6 @@ impl State {
             ..self
         }
     }
-
-    /// The same state, with a timer that stops.
-    pub const fn stopping_timer(self) -> Self {
-        Self {
-            stops_timer: true,
-            ..self
-        }
-    }
 }
 
 /// Why states are no table of states.

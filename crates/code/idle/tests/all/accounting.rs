@@ -1,6 +1,6 @@
 //! The accounting at each of its boundaries.
 
-use idle::{Accounting, Clock, MAX_STATES, State, States, fallback};
+use idle::{Accounting, Clock, MAX_STATES, State, States};
 use proptest::prelude::*;
 
 /// Latencies and residencies of Juno r2 (device tree): WFI, cpu-sleep, cluster-sleep.
@@ -131,23 +131,6 @@ fn a_shift_by_10_gives_the_whole_numbers_of_the_published_table() {
     assert_eq!(divided, [1, 1_000, 1_000_000]);
 }
 
-#[test]
-fn a_state_that_stops_the_timer_needs_a_broadcast_timer() {
-    let [wfi, cpu, cluster] = juno();
-    let states = States::new(&[wfi, cpu, cluster.stopping_timer()]).unwrap();
-    assert_eq!(fallback(&states, 2, true), 2);
-    assert_eq!(fallback(&states, 2, false), 1);
-    assert_eq!(fallback(&states, 1, false), 1);
-    let states = States::new(&[wfi, cpu.stopping_timer(), cluster.stopping_timer()]).unwrap();
-    assert_eq!(fallback(&states, 2, false), 0);
-    // A state with a longer exit latency is no way out, nor is one that is disabled.
-    let longer = State::new(3_000_000, 2_000_000);
-    let states = States::new(&[wfi, longer, cluster.stopping_timer()]).unwrap();
-    assert_eq!(fallback(&states, 2, false), 0);
-    let states = States::new(&[wfi, cpu.disabled(), cluster.stopping_timer()]).unwrap();
-    assert_eq!(fallback(&states, 2, false), 0);
-}
-
 /// Tables of states as hardware might have them, the times of an order in which boundaries meet.
 fn tables() -> impl Strategy<Value = Vec<State>> {
     let state = (0_u64..50, 0_u64..20, any::<bool>());
@@ -200,17 +183,5 @@ proptest! {
         prop_assert!(shifted <= divided);
         // 1000/1024 is 0.9765625: 2.34375 % less.
         prop_assert!((divided * 9_765_625 / 10_000_000).abs_diff(shifted) <= 1);
-    }
-
-    #[test]
-    fn the_fallback_keeps_the_timer_and_is_not_slower(table in tables(), stops in any::<u16>(), at in 0..MAX_STATES) {
-        let table: Vec<State> =
-            table.iter().enumerate().map(|(n, state)| State { stops_timer: stops >> n & 1 == 1, ..*state }).collect();
-        let states = States::new(&table).unwrap();
-        let requested = at % table.len();
-        let entered = fallback(&states, requested, false);
-        prop_assert!(entered == 0 || !table[entered].stops_timer);
-        prop_assert!(entered == 0 || table[entered].exit_latency_ns <= table[requested].exit_latency_ns);
-        prop_assert_eq!(fallback(&states, requested, true), requested);
     }
 }
