@@ -5,7 +5,7 @@ use crate::all_big::AllBig;
 use crate::energy_aware::EnergyAware;
 use crate::hmp::{Hmp, HmpSettings};
 use crate::model::Model;
-use crate::spread::AnyStart;
+use crate::spread::EvenSpread;
 use crate::switcher::Switcher;
 use crate::view::Placement;
 use alloc::boxed::Box;
@@ -73,7 +73,7 @@ impl Kind {
         match self {
             Self::Hmp => Box::new(Hmp::new(HmpSettings::default())),
             Self::HmpEarly => Box::new(Hmp::new(HmpSettings::early())),
-            Self::Even => Box::new(TrackingPolicy::new(AnyStart::new(seed))),
+            Self::Even => Box::new(TrackingPolicy::new(EvenSpread::new(seed))),
             Self::AllBig => Box::new(TrackingPolicy::new(AllBig)),
             Self::Switcher => Box::new(Switcher::new()),
             Self::EnergyAware => Box::new(EnergyAware::new(model.clone())),

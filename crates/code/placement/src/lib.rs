@@ -70,7 +70,7 @@ pub use kind::Kind;
 pub use model::{Model, Point};
 pub use pelt::{CAPACITY, LONGEST_SUM, PERIOD, Pelt, decay};
 pub use search::{CpuUse, Rules, WakingTask, cheapest};
-pub use spread::{AnyStart, EvenSpread, StayPut};
+pub use spread::{EvenSpread, StayPut};
 pub use switcher::Switcher;
 pub use task::{CpuSet, Policy, TaskId};
 pub use view::{Doing, Move, Placement, View};

@@ -17,31 +17,13 @@ impl Placement for StayPut {
 
 /// Tasks spread evenly over all CPUs, whatever their type: to where it was if that idles, otherwise
 /// to the CPU with the fewest tasks; a CPU without work takes some from the fullest, and gets some
-/// in the ticks of others.
-pub struct EvenSpread;
-
-impl Placement for EvenSpread {
-    fn wake(&mut self, view: &dyn View, task: TaskId, previous: usize) -> usize {
-        fewest(view, view.allowed(task), previous)
-    }
-
-    fn tick(&mut self, view: &dyn View, cpu: usize) -> Option<Move> {
-        hand_over(view, CpuSet::ALL, cpu)
-    }
-
-    fn pull(&mut self, view: &dyn View, cpu: usize) -> Option<TaskId> {
-        take(view, CpuSet::ALL, cpu)
-    }
-}
-
-/// As [`EvenSpread`], and a new task starts on any of the CPUs with the fewest tasks: who takes all
-/// CPUs for equal has no reason to prefer the first. `EvenSpread` itself starts upwards from where
-/// it is asked for.
-pub struct AnyStart {
+/// in the ticks of others. A new task starts on any of the CPUs with the fewest tasks: who takes all
+/// CPUs for equal has no reason to prefer the first.
+pub struct EvenSpread {
     random: SplitMix64,
 }
 
-impl AnyStart {
+impl EvenSpread {
     /// The seed decides where tasks start.
     pub const fn new(seed: u64) -> Self {
         Self {
@@ -50,9 +32,9 @@ impl AnyStart {
     }
 }
 
-impl Placement for AnyStart {
+impl Placement for EvenSpread {
     fn wake(&mut self, view: &dyn View, task: TaskId, previous: usize) -> usize {
-        EvenSpread.wake(view, task, previous)
+        fewest(view, view.allowed(task), previous)
     }
 
     fn start(&mut self, view: &dyn View, task: TaskId, parent: usize) -> usize {
@@ -64,11 +46,11 @@ impl Placement for AnyStart {
     }
 
     fn tick(&mut self, view: &dyn View, cpu: usize) -> Option<Move> {
-        EvenSpread.tick(view, cpu)
+        hand_over(view, CpuSet::ALL, cpu)
     }
 
     fn pull(&mut self, view: &dyn View, cpu: usize) -> Option<TaskId> {
-        EvenSpread.pull(view, cpu)
+        take(view, CpuSet::ALL, cpu)
     }
 }
 

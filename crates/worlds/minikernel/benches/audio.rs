@@ -91,7 +91,7 @@ fn five_busy_cpus() -> Outcome {
         &tc2(300),
         &Settings::default(),
         &workload,
-        placement::EvenSpread,
+        placement::EvenSpread::new(1),
         MINUTE,
     )
 }

@@ -38,7 +38,7 @@
 //! let tasks = vec![TaskSpec::forever("music", actions).on(CpuSet::from_cpus([2, 3, 4]))];
 //! let workload = Workload { tasks, ..Workload::default() };
 //!
-//! let outcome = run(&hardware, &Settings::default(), &workload, Box::new(EvenSpread), None, 1_000_000_000)?;
+//! let outcome = run(&hardware, &Settings::default(), &workload, Box::new(EvenSpread::new(1)), None, 1_000_000_000)?;
 //! assert_eq!(outcome.total(), outcome.integral);
 //! assert!(outcome.energy(Owner::Task(0)) > outcome.energy(Owner::Kernel));
 //! # Ok(())

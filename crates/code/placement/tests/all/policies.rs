@@ -2,8 +2,7 @@
 
 use crate::common::{FAST, Machine, SLOW};
 use placement::{
-    AllBig, AnyStart, CpuSet, Doing, EnergyAware, EvenSpread, Kind, Placement, Policy, StayPut,
-    Switcher,
+    AllBig, CpuSet, Doing, EnergyAware, EvenSpread, Kind, Placement, Policy, StayPut, Switcher,
 };
 
 /// Starts tasks until every CPU that the policy uses has one; where they are.
@@ -18,7 +17,6 @@ fn placed(policy: &mut dyn Placement, count: usize) -> Vec<usize> {
 
 #[test]
 fn each_spreads_over_its_own_cpus() {
-    assert_eq!(placed(&mut EvenSpread, 7), [0, 1, 2, 3, 4, 0, 1]);
     assert_eq!(placed(&mut AllBig, 5), [0, 1, 0, 1, 0]);
     assert_eq!(placed(&mut StayPut, 3), [0, 0, 0]);
     // Pairs 0 and 2, 1 and 3; all slow at first, and CPU 4 has no partner.
@@ -250,13 +248,13 @@ fn real_time_tasks_are_not_handed_over() {
     let tasks = [machine.task(0), machine.task(0)];
     for task in tasks {
         machine.tasks[task].policy = Policy::RealTime { priority: 5 };
-        machine.set(&mut EvenSpread, task, Doing::Waiting);
+        machine.set(&mut EvenSpread::new(1), task, Doing::Waiting);
     }
-    machine.go_on(&mut EvenSpread, 0);
+    machine.go_on(&mut EvenSpread::new(1), 0);
     assert_eq!(
         (
-            machine.tick(&mut EvenSpread, 0),
-            machine.pull(&mut EvenSpread, 1)
+            machine.tick(&mut EvenSpread::new(1), 0),
+            machine.pull(&mut EvenSpread::new(1), 1)
         ),
         (None, None)
     );
@@ -277,7 +275,7 @@ fn a_cpu_that_is_about_to_run_its_only_task_keeps_it() {
 fn a_start_that_has_no_reason_for_any_cpu_is_on_any_of_the_emptiest() {
     let mut counts = [0; 5];
     for seed in 0..500 {
-        let places = placed(&mut AnyStart::new(seed), 5);
+        let places = placed(&mut EvenSpread::new(seed), 5);
         counts[places[0]] += 1;
         let all: std::collections::BTreeSet<_> = places.into_iter().collect();
         assert_eq!(all.len(), 5, "each on a CPU of its own");

@@ -139,7 +139,7 @@ proptest! {
     fn energy_adds_up_and_runs_repeat(workload in workload(), settings in settings(), spread in any::<bool>()) {
         let hardware = tc2(300);
         let once = || {
-            let placement: Box<dyn Placement> = if spread { Box::new(EvenSpread) } else { Box::new(StayPut) };
+            let placement: Box<dyn Placement> = if spread { Box::new(EvenSpread::new(1)) } else { Box::new(StayPut) };
             run(&hardware, &settings, &workload, placement, None, 200 * MS).unwrap()
         };
         let outcome = once();

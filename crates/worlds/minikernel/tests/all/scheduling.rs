@@ -168,7 +168,7 @@ fn eight_busy_tasks_keep_five_cpus_busy() {
         &tc2(0),
         &Settings::default(),
         &workload(tasks),
-        EvenSpread,
+        EvenSpread::new(1),
         2 * SECOND,
     );
     let ran: u64 = outcome.tasks.iter().map(|task| task.counts.ran).sum();
@@ -220,7 +220,7 @@ impl Placement for PullOnly {
         previous
     }
     fn pull(&mut self, view: &dyn View, cpu: usize) -> Option<TaskId> {
-        EvenSpread.pull(view, cpu)
+        EvenSpread::new(1).pull(view, cpu)
     }
 }
 
@@ -232,7 +232,7 @@ impl Placement for TickOnly {
         previous
     }
     fn tick(&mut self, view: &dyn View, cpu: usize) -> Option<Move> {
-        EvenSpread.tick(view, cpu)
+        EvenSpread::new(1).tick(view, cpu)
     }
 }
 
