@@ -10,16 +10,14 @@
 //! | `clock.rs` | the trace's clock, CLOCK_MONOTONIC and jiffies |
 //! | `cpu.rs` | what is known of a CPU while its events go by |
 //! | `told.rs` | the events that a trace has, and those that were left out |
-//! | `point.rs` | the points that say something about idle intervals |
 //! | `read.rs` | from a recording to its intervals |
 #![forbid(unsafe_code)]
 
 mod clock;
 mod cpu;
-mod point;
 mod read;
 mod sleep;
 mod told;
 
-pub use read::{Error, sleeps};
+pub use read::{Error, events, sleeps};
 pub use sleep::{LEAVING_NS, Reason, Sleep, SleepLength, Summary, WAKING_NS, Waker};

@@ -2,9 +2,9 @@
 
 use crate::clock::{Jiffies, Offset};
 use crate::cpu::{Cpu, Interval, Known, Phase};
-use crate::point::Point;
 use crate::sleep::{LEAVING_NS, Reason, Sleep, SleepLength, Summary, WAKING_NS, Waker};
 use crate::told::{Telling, Told};
+use import::ftrace::Point;
 use recording::facts::KernelTrace;
 use recording::{Event, Reader, Recording};
 use std::collections::HashSet;
@@ -53,8 +53,11 @@ pub fn sleeps(folder: &Path, mut each: impl FnMut(Sleep)) -> Result<Summary, Err
     Ok(walk.finish())
 }
 
-/// Hands over each event with its point.
-fn events(folder: &Path, mut each: impl FnMut(Point, &Event)) -> Result<(), Error> {
+/// Hands over each event of the recording of a trace with its point, in the order of time.
+///
+/// # Errors
+/// The recording is damaged.
+pub fn events(folder: &Path, mut each: impl FnMut(Point, &Event)) -> Result<(), Error> {
     let mut reader = Reader::open(folder)?;
     let mut rows = Recording::new(reader.header().clone());
     let mut points = Vec::new();
@@ -67,7 +70,9 @@ fn events(folder: &Path, mut each: impl FnMut(Point, &Event)) -> Result<(), Erro
             }
             let point =
                 *points[point].get_or_insert_with(|| Point::named(rows.point_text(event.point)));
-            each(point, event);
+            if let Some(point) = point {
+                each(point, event);
+            }
         }
         rows.clear();
     }
@@ -198,7 +203,7 @@ impl<'a> Walk<'a> {
             }
             Point::Jiffies => self.learn_jiffies(time, event.ticks),
             Point::Lost => self.lost(number),
-            Point::TickStop | Point::Other => {}
+            _ => {}
         }
     }
 

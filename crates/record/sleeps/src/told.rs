@@ -1,7 +1,7 @@
 //! What a trace tells, by the kinds of events that were recorded in it.
 
 use crate::clock::Offset;
-use crate::point::Point;
+use import::ftrace::Point;
 use recording::Event;
 use std::collections::HashMap;
 
@@ -28,7 +28,7 @@ pub struct Told {
 #[derive(Default)]
 pub struct Telling {
     /// A bit for each point.
-    seen: u32,
+    seen: u64,
     /// Timers of high resolution that are armed, and when they are to fire.
     armed: HashMap<u32, u64>,
     offset: Offset,

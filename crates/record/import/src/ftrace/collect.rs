@@ -6,7 +6,7 @@ use super::residency::{Residency, residency};
 use super::wakes::{Detail, Wakes};
 use crate::error::{ImportError, printable_bytes};
 use recording::facts::KernelTrace;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Takes events a batch at a time, in the order of time.
 pub type Taker<'a> = &'a mut dyn FnMut(&[Event]) -> Result<(), recording::Error>;
@@ -71,7 +71,9 @@ pub struct Collector<'a> {
     others: HashMap<Vec<u8>, u64>,
     tasks: HashMap<u32, Vec<u8>>,
     interrupts: BTreeMap<u32, Vec<u8>>,
-    /// Functions of RCU's callbacks with their numbers, from 1, and how many were queued.
+    /// Tasks that ran with a lower priority than usual.
+    pub(super) low: BTreeSet<u32>,
+    /// Functions of RCU's callbacks and marks with their numbers, from 1, and how many were queued.
     functions: HashMap<Vec<u8>, (u32, u64)>,
     /// Switches away from tasks in a wait that nothing interrupts; `None` before the first switch.
     waits: Option<u64>,
@@ -223,9 +225,9 @@ impl<'a> Collector<'a> {
         }
     }
 
-    /// A callback of RCU is queued, or invoked. Returns the number of its function; 0 if there are
-    /// too many.
-    pub fn callback(&mut self, function: &[u8], is_queued: bool) -> u32 {
+    /// A callback of RCU is queued, or invoked, or a mark is written. Returns the number of its
+    /// function or of the mark; 0 if there are too many.
+    pub fn function(&mut self, function: &[u8], is_queued: bool) -> u32 {
         let next = self.functions.len() as u32 + 1;
         if !self.functions.contains_key(function) {
             if next as usize > MOST_KINDS {
@@ -346,6 +348,7 @@ impl<'a> Collector<'a> {
         }
         trace.kernel.uninterrupted_waits = self.waits.filter(|_| !self.has_untold_wait);
         let named = |(number, name): (u32, Vec<u8>)| (number, printable_bytes(&name));
+        trace.kernel.low_priority = self.low;
         trace.kernel.tasks.extend(self.tasks.into_iter().map(named));
         let interrupts = self.interrupts.into_iter().map(named);
         trace.kernel.interrupts.extend(interrupts);

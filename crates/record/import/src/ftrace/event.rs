@@ -31,6 +31,11 @@ macro_rules! points {
             /// All points, in the order of their numbers.
             pub const ALL: &[Self] = &[$(Self::$point),*];
 
+            /// The point of that name in a recording.
+            pub fn named(name: &str) -> Option<Self> {
+                Self::ALL.iter().copied().find(|point| point.name() == name)
+            }
+
             /// The point's name in a recording.
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$point => $name,)* }
@@ -86,4 +91,10 @@ points! {
     RcuBatchEnd "rcu-batch-end" "" "" "No more callbacks are invoked for now.",
     RcuNocbWake "rcu-nocb-wake" "" "" "A thread for offloaded callbacks is woken, or not.",
     RcuUtilization "rcu-utilization" "" "" "RCU begins or ends work of its own.",
+    Frequency "cpu-frequency" "kHz" "" "The CPU's clock changes.",
+    SoftirqEnter "softirq-enter" "vector" "" "A softirq begins.",
+    SoftirqExit "softirq-exit" "vector" "" "A softirq ends.",
+    Hotplug "cpu-hotplug" "state" "" "The CPU begins a step on its way to a state of hotplug; 0 is offline.",
+    Suspend "suspend" "begins" "" "The machine goes to sleep (1), or is awake again (0).",
+    Mark "mark" "function" "" "A program wrote a mark.",
 }

@@ -24,6 +24,11 @@ pub enum Kind {
     IpiRaise,
     SchedSwitch,
     SchedWakeup(Point),
+    Frequency,
+    Softirq(Point),
+    Hotplug,
+    Suspend,
+    Mark,
     /// An event whose fields are not looked at.
     Plain(Point),
 }
@@ -57,6 +62,12 @@ impl Kind {
             b"sched_switch" => Self::SchedSwitch,
             b"sched_waking" => Self::SchedWakeup(Point::SchedWaking),
             b"sched_wakeup" | b"sched_wakeup_new" => Self::SchedWakeup(Point::SchedWakeup),
+            b"cpu_frequency" => Self::Frequency,
+            b"softirq_entry" => Self::Softirq(Point::SoftirqEnter),
+            b"softirq_exit" => Self::Softirq(Point::SoftirqExit),
+            b"cpuhp_enter" => Self::Hotplug,
+            b"suspend_resume" => Self::Suspend,
+            b"print" | b"tracing_mark_write" => Self::Mark,
             b"rcu_grace_period" => Self::Plain(Point::RcuGracePeriod),
             b"rcu_quiescent_state_report" => Self::Plain(Point::RcuQuiescentState),
             b"rcu_fqs" => Self::Plain(Point::RcuForceQuiescentState),
@@ -98,6 +109,8 @@ pub struct Wrong(pub &'static str);
 const NOT_IDLE: u64 = u32::MAX as u64;
 /// A deferrable timer: it does not wake an idle CPU.
 const DEFERRABLE: u64 = 0x0008_0000;
+/// The priority of a task with a nice value of 0; a higher number is a lower priority.
+const USUAL_PRIORITY: u64 = 120;
 /// The part of a wheel timer's flags that holds its CPU.
 const CPU_OF_FLAGS: u64 = 0x0003_ffff;
 
@@ -153,10 +166,16 @@ pub fn take(
         Kind::CpuIdleMiss => idle_missed(at)?,
         Kind::Callback(point) => {
             let function = at.fields.text("func").map(without_place);
-            let number = function.map(|name| collector.callback(name, point == Point::RcuCallback));
+            let number = function.map(|name| collector.function(name, point == Point::RcuCallback));
             at.event(point, number.unwrap_or(0).into(), 0)
         }
         Kind::DomainIdle(point) => domain_idle(point, at)?,
+        Kind::Frequency | Kind::Hotplug | Kind::Softirq(_) | Kind::Suspend | Kind::Mark => {
+            match of_energy(collector, kind, at)? {
+                Some(event) => event,
+                None => return Ok(()),
+            }
+        }
         Kind::HrtimerStart
         | Kind::HrtimerCancel
         | Kind::HrtimerExpire
@@ -166,15 +185,7 @@ pub fn take(
             Some(event) => event,
             None => return Ok(()),
         },
-        Kind::TickStop => {
-            let success = match (at.fields.number("success"), at.fields.text("success")) {
-                (Some(success), _) => u64::from(success != 0),
-                (None, Some(b"yes")) => 1,
-                (None, Some(b"no")) => 0,
-                _ => return Err(Wrong("success")),
-            };
-            at.event(Point::TickStop, success, 0)
-        }
+        Kind::TickStop => at.event(Point::TickStop, success(at)?, 0),
         Kind::Irq(point) => {
             let irq = at.number("irq")?;
             if let Some(name) = at.fields.text("name") {
@@ -208,6 +219,68 @@ pub fn take(
     Ok(())
 }
 
+/// 1 if the tick was stopped, 0 if it could not be.
+fn success(at: &Line<'_, impl Fields>) -> Result<u64, Wrong> {
+    match (at.fields.number("success"), at.fields.text("success")) {
+        (Some(success), _) => Ok(u64::from(success != 0)),
+        (None, Some(b"yes")) => Ok(1),
+        (None, Some(b"no")) => Ok(0),
+        _ => Err(Wrong("success")),
+    }
+}
+
+/// The event of a clock, a softirq, a suspend or a mark; `None` for one that says nothing here.
+fn of_energy(
+    collector: &mut Collector<'_>,
+    kind: Kind,
+    at: &Line<'_, impl Fields>,
+) -> Result<Option<Event>, Wrong> {
+    Ok(match kind {
+        Kind::Frequency => Some(of_cpu(at, "cpu_id", Point::Frequency, "state")?),
+        Kind::Hotplug => Some(of_cpu(at, "cpu", Point::Hotplug, "target")?),
+        Kind::Softirq(point) => Some(at.event(point, at.number("vec")?, 0)),
+        Kind::Mark => at.fields.text("buf").and_then(mark).map(|name| {
+            let number = collector.function(name, false);
+            at.event(Point::Mark, number.into(), 0)
+        }),
+        _ => match at.fields.text("action") {
+            Some(b"machine_suspend" | b"timekeeping_freeze") => {
+                let begins = at.number("start")? != 0;
+                Some(at.event(Point::Suspend, begins.into(), 0))
+            }
+            _ => None,
+        },
+    })
+}
+
+/// An event of the CPU that a field names.
+fn of_cpu(
+    at: &Line<'_, impl Fields>,
+    cpu: &'static str,
+    point: Point,
+    value: &'static str,
+) -> Result<Event, Wrong> {
+    let cpu = cpu_of(at.number(cpu)?).ok_or(Wrong(cpu))?;
+    Ok(Event {
+        cpu,
+        ..at.event(point, at.number(value)?, 0)
+    })
+}
+
+/// The name of what a mark begins: of `B|PID|NAME`, `S|PID|NAME|COOKIE` and `I|PID|NAME`, as Android
+/// writes them, or the mark itself; `None` for what ends something or counts.
+fn mark(text: &[u8]) -> Option<&[u8]> {
+    let text = text.trim_ascii();
+    let mut parts = text.split(|byte| *byte == b'|');
+    match (parts.next()?, parts.next()) {
+        (b"B" | b"S" | b"I", Some(_)) => parts.next(),
+        (b"E" | b"F" | b"C" | b"G" | b"H" | b"N", Some(_)) | (b"E", None) => None,
+        // Guests of ours tell other things in marks.
+        _ if text.starts_with(b"stopwatt: ") => None,
+        _ => Some(text),
+    }
+}
+
 /// The event of an idle state that was missed.
 fn idle_missed(at: &Line<'_, impl Fields>) -> Result<Event, Wrong> {
     let cpu = cpu_of(at.number("cpu_id")?).ok_or(Wrong("cpu_id"))?;
@@ -239,6 +312,13 @@ fn domain_idle(point: Point, at: &Line<'_, impl Fields>) -> Result<Event, Wrong>
 /// The event of a switch, whose tasks are named.
 fn switched(collector: &mut Collector<'_>, at: &Line<'_, impl Fields>) -> Result<Event, Wrong> {
     let (previous, next) = (at.number("prev_pid")?, at.number("next_pid")?);
+    if at
+        .fields
+        .number("next_prio")
+        .is_some_and(|priority| priority > USUAL_PRIORITY)
+    {
+        collector.low.insert(next as u32);
+    }
     for (pid, comm) in [(previous, "prev_comm"), (next, "next_comm")] {
         if let Some(comm) = at.fields.text(comm) {
             collector.task(pid as u32, comm);

@@ -35,7 +35,7 @@ mod packet {
 type FieldNumbers = &'static [(&'static str, u32)];
 
 /// Fields of `FtraceEvent`: its kinds, with the kernel's name and the fields of each.
-const EVENTS: [(u32, &str, FieldNumbers); 18] = [
+const EVENTS: [(u32, &str, FieldNumbers); 23] = [
     (
         4,
         "sched_switch",
@@ -45,6 +45,7 @@ const EVENTS: [(u32, &str, FieldNumbers); 18] = [
             ("prev_state", 4),
             ("next_comm", 5),
             ("next_pid", 6),
+            ("next_prio", 7),
         ],
     ),
     (13, "cpu_idle", &[("state", 1), ("cpu_id", 2)]),
@@ -98,8 +99,12 @@ const EVENTS: [(u32, &str, FieldNumbers); 18] = [
     ),
     (559, "local_timer_entry", &[("vector", 1)]),
     (560, "local_timer_exit", &[("vector", 1)]),
-    // Named, because every trace is full of them.
-    (11, "cpu_frequency", &[]),
+    (3, "print", &[("buf", 2)]),
+    (11, "cpu_frequency", &[("state", 1), ("cpu_id", 2)]),
+    (24, "softirq_entry", &[("vec", 1)]),
+    (25, "softirq_exit", &[("vec", 1)]),
+    (113, "suspend_resume", &[("action", 1), ("start", 3)]),
+    (345, "cpuhp_enter", &[("cpu", 1), ("target", 4)]),
 ];
 /// The field of `FtraceEvent` for events that Perfetto has no message for.
 const GENERIC: u32 = 327;

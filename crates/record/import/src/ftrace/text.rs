@@ -510,12 +510,11 @@ fn take(
             },
             name => collector.other(name),
         }
-        *may_go_on = matches!(
-            event.name,
-            b"print" | b"bprint" | b"tracing_mark_write" | b"kernel_stack" | b"user_stack"
-        ) || event.fields.ends_with(b"stack trace>");
+        *may_go_on = matches!(event.name, b"bprint" | b"kernel_stack" | b"user_stack")
+            || event.fields.ends_with(b"stack trace>");
         return Ok(());
     };
+    *may_go_on = kind == Kind::Mark;
     if kind == Kind::CpuIdle
         && let Some((state, cpu)) = idle_fields(event.fields)
     {
@@ -554,9 +553,14 @@ impl<'a> Text<'a> {
     /// The rest of the line behind `key=`.
     fn behind(&self, key: &str) -> Option<&'a [u8]> {
         let key = key.as_bytes();
+        let sign = if self.kind == Kind::Hotplug {
+            b':'
+        } else {
+            b'='
+        };
         let stands_at = |at: usize| {
             let starts = at == 0 || matches!(self.fields[at - 1], b' ' | b'[' | b'\t');
-            starts && self.fields.get(at + key.len()) == Some(&b'=')
+            starts && self.fields.get(at + key.len()) == Some(&sign)
         };
         // Task names come first and may hold what looks like a field, so the last one counts.
         let mut until = self.fields.len();
@@ -570,7 +574,7 @@ impl<'a> Text<'a> {
     }
 
     fn word(&self, key: &str) -> Option<&'a [u8]> {
-        let rest = self.behind(key)?;
+        let rest = self.behind(key)?.trim_ascii_start();
         let end = rest
             .iter()
             .position(|byte| matches!(byte, b' ' | b'\t' | b']'));
@@ -634,6 +638,9 @@ impl Fields for Text<'_> {
         if let Some((_, pid)) = self.short(key) {
             return Some(pid);
         }
+        if (self.kind, key) == (Kind::Suspend, "start") {
+            return Some(self.fields.ends_with(b"begin").into());
+        }
         if let Some(word) = self.word(key) {
             if let Some(negative) = word.strip_prefix(b"-") {
                 return whole_number(negative).map(u64::wrapping_neg);
@@ -664,6 +671,9 @@ impl Fields for Text<'_> {
             "prev_comm" => self.comm(key, "prev_pid"),
             "next_comm" => self.comm(key, "next_pid"),
             "comm" => self.comm(key, "pid"),
+            "buf" => Some(self.fields),
+            // `timekeeping_freeze[1] begin`
+            "action" => self.fields.split(|byte| *byte == b'[').next(),
             // `target_mask=00000002 (Function call interrupts)`
             "reason" => {
                 let at = memchr(b'(', self.fields)

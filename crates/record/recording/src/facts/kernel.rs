@@ -1,7 +1,7 @@
 use super::{Facts, numbered};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A trace of a kernel: what it says of the kernel, and the names of what its events count by
 /// number.
@@ -29,7 +29,10 @@ pub struct KernelTrace {
     /// Names of interrupts by number.
     #[serde(default, with = "numbered", skip_serializing_if = "BTreeMap::is_empty")]
     pub interrupts: BTreeMap<u32, String>,
-    /// Names of the functions of RCU's callbacks by number, from 1.
+    /// Process numbers of tasks that ran with a lower priority than usual.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub low_priority: BTreeSet<u32>,
+    /// Names of the functions of RCU's callbacks, and of marks, by number, from 1.
     #[serde(default, with = "numbered", skip_serializing_if = "BTreeMap::is_empty")]
     pub functions: BTreeMap<u32, String>,
     /// Who woke the CPUs; `None` in recordings of older Stopwatts and where no CPU slept.
