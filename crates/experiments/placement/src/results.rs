@@ -126,7 +126,7 @@ pub fn describe(header: &mut Header, input: &Input, kept: Option<std::ops::Range
         ));
     }
     match input.idle.power.as_ref().and_then(|power| power.watts_per_unit.as_ref()) {
-        Some(watts) => header.notes.push(format!("A unit is {} W: {}.", watts.value, watts.source)),
+        Some(watts) => header.notes.push(watts.to_string()),
         None => header.notes.push(format!(
             "No source says how many watts a unit of the table of {} is, so energies are told in percent.",
             input.platform

@@ -4,6 +4,7 @@ use document::{Document, Result};
 use idle::{DomainState, State, States};
 use serde::Deserialize;
 use serde::de::{Deserializer, Error as _};
+use std::fmt;
 use toml::Spanned;
 
 /// The idle states of a platform.
@@ -19,6 +20,8 @@ pub struct IdlePlatform {
     pub domains: Vec<IdleDomain>,
     /// Power domains that the operating system switches (PSCI's OS-initiated mode).
     pub power_domains: Vec<PowerDomain>,
+    /// The unit of the operating points' powers, where nobody says what idle states take.
+    pub running_unit: Option<WattsPerUnit>,
     /// The file's text.
     pub text: String,
     /// The longest exit latency that is allowed; `None` where any is, as in a file.
@@ -90,6 +93,35 @@ pub struct WattsPerUnit {
     pub value: f64,
     /// The one who says so.
     pub source: String,
+    /// How many times as much boards took at the wall.
+    pub wall: Option<Wall>,
+}
+
+/// What a meter at the wall shows, as a multiple of what a model says.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Wall {
+    /// The least multiple.
+    pub low: f64,
+    /// The greatest.
+    pub high: f64,
+    /// The one who measured it.
+    pub source: String,
+}
+
+impl fmt::Display for WattsPerUnit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "A unit is {} W: {}.", self.value, self.source)?;
+        match &self.wall {
+            Some(Wall { low, high, source }) => {
+                write!(
+                    f,
+                    " Boards took {low} to {high} times as much at the wall: {source}."
+                )
+            }
+            None => Ok(()),
+        }
+    }
 }
 
 /// A number above 0, looked at where it is read, so that an error has its line.
@@ -169,6 +201,7 @@ struct FileRead {
     title: String,
     power: Option<Power>,
     domain: Vec<Spanned<DomainRead>>,
+    running_unit: Option<WattsPerUnit>,
     #[serde(default)]
     power_domain: Vec<Spanned<PowerDomainRead>>,
 }
@@ -318,7 +351,11 @@ impl IdlePlatform {
             .map(|domain| PowerDomain::read(document, domain, &seen));
         let power_domains = power_domains.collect::<Result<_, _>>()?;
         let FileRead {
-            name, title, power, ..
+            name,
+            title,
+            power,
+            running_unit,
+            ..
         } = read;
         Ok(Self {
             name,
@@ -326,6 +363,7 @@ impl IdlePlatform {
             power,
             domains,
             power_domains,
+            running_unit,
             text: document.text().to_owned(),
             latency_limit: None,
         })

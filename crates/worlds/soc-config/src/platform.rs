@@ -292,7 +292,7 @@ struct FileScp {
 }
 
 /// Keys of idle states in the same file, which `IdlePlatform` reads.
-const OF_IDLE_STATES: [&str; 3] = ["power", "domain", "power_domain"];
+const OF_IDLE_STATES: [&str; 4] = ["power", "running_unit", "domain", "power_domain"];
 
 /// Largest number of CPUs of a platform.
 pub const MAX_CPUS: usize = 1024;

@@ -9,6 +9,9 @@ const ASSUMED_MACHINE: &str = include_str!("machine.toml");
 
 /// The platform of which a board borrows releases and costs.
 const LENDER: &str = "tc2";
+/// What a meter at the wall shows beside powers by Linux's coefficients.
+const WALL: &str = "wall = { low = 1.8, high = 2.2, source = \"sbc-bench, Efficiency_Graphing.md: four cores at the mains; memory and \
+                    adapter are in it\" }";
 /// The greatest power that a platform file takes, in units.
 const MOST_POWER: u64 = 1_000_000;
 
@@ -60,11 +63,18 @@ pub fn text(board: &Board, name: &str) -> Result<String, Error> {
         .map(|it| format!("# Assumed: {it}.\n"))
         .collect();
     let (file, title) = (plain(&board.file), plain(&board.title));
+    let running_unit = match most {
+        0 => String::new(),
+        _ => format!(
+            "running_unit = {{ value = {}, source = \"{file}\", {WALL} }}\n",
+            unit as f64 / 1e6
+        ),
+    };
     let mut text = format!(
         "# Written by `stopwatt platform from {file}`. Each `source` says where in it the values stand; what stands nowhere is called assumed.\n\
-         # Nobody says what idle states, clusters and transitions take, so there are no joules. A unit of power is {unit} uW, of running cores alone.\n\
+         # Nobody says what idle states, clusters and transitions take, so idle states have no joules. A unit of power is {unit} uW.\n\
          # Assumed: calls of the firmware take what they take on {LENDER}.\n{assumed}\n\
-         name = \"{name}\"\ntitle = \"{title}\"\nborrows = \"{LENDER}\"\n\n[topology]\n\
+         name = \"{name}\"\ntitle = \"{title}\"\nborrows = \"{LENDER}\"\n{running_unit}\n[topology]\n\
          source = \"{file}: a domain for the CPUs of a cluster that have the same core, clocks and idle states\"\n\n\
          [[topology.domain]]\nname = \"system\"\n"
     );
