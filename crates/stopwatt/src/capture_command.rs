@@ -12,7 +12,7 @@ use miette::{IntoDiagnostic, Result, WrapErr, bail, miette};
 use recording::Header;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, ExitStatus};
 use std::time::Instant;
 
 /// The counters of this machine that can be taken around a command.
@@ -20,7 +20,59 @@ use std::time::Instant;
 pub enum Capture {
     /// The kernel's counts of its idle states.
     Cpuidle(CaptureCpuidleOptions),
+    /// The kernel's trace, with the events that `run trace-energy` and `run idle-replay` need.
+    Trace(CaptureTraceOptions),
 }
+
+/// Options of `capture trace`.
+#[derive(Args)]
+#[command(after_help = "Examples:
+  stopwatt capture trace -o trace.txt -- sleep 10
+  stopwatt capture trace --print
+
+The first needs root and a kernel with ftrace. The second prints how trace-cmd and Perfetto record the same on a board.")]
+pub struct CaptureTraceOptions {
+    /// The command to trace, with its arguments.
+    #[arg(required_unless_present = "print", last = true, value_name = "COMMAND")]
+    command: Vec<OsString>,
+    /// Print how to record on a board, and trace nothing.
+    #[arg(long)]
+    print: bool,
+    /// The folder of the kernel's tracer.
+    #[arg(long, default_value = "/sys/kernel/tracing", value_name = "DIR")]
+    tracefs: PathBuf,
+    /// File to write the trace to; one that is there is replaced.
+    #[arg(short, long, value_name = "FILE", default_value = "trace.txt")]
+    output: PathBuf,
+}
+
+/// The events of a trace of energy.
+const EVENTS: [&str; 21] = [
+    "power/cpu_idle",
+    "power/cpu_frequency",
+    "power/suspend_resume",
+    "power/psci_domain_idle_enter",
+    "power/psci_domain_idle_exit",
+    "sched/sched_switch",
+    "sched/sched_waking",
+    "sched/sched_wakeup",
+    "irq/irq_handler_entry",
+    "irq/irq_handler_exit",
+    "irq/softirq_entry",
+    "irq/softirq_exit",
+    "timer/hrtimer_start",
+    "timer/hrtimer_cancel",
+    "timer/hrtimer_expire_entry",
+    "timer/timer_start",
+    "timer/timer_cancel",
+    "timer/timer_expire_entry",
+    "timer/tick_stop",
+    "ipi",
+    "rcu",
+];
+
+/// KiB of the trace for each CPU.
+const BUFFER_KB: u32 = 32_768;
 
 /// Options of `capture cpuidle`.
 #[derive(Args)]
@@ -44,9 +96,96 @@ pub struct CaptureCpuidleOptions {
     told: TellingOptions,
 }
 
-/// Takes the counters, runs the command, takes them again, and says what was counted in between.
+/// Captures what is named.
 pub fn run(console: &Console, data: &Data, what: &Capture) -> Result<()> {
-    let Capture::Cpuidle(options) = what;
+    match what {
+        Capture::Cpuidle(options) => cpuidle(console, data, options),
+        Capture::Trace(options) if options.print => output::print_text(console, &configurations()),
+        Capture::Trace(options) => trace(console, options),
+    }
+}
+
+/// How trace-cmd and Perfetto record the events.
+fn configurations() -> String {
+    let events = EVENTS
+        .map(|event| format!(" -e {}", event.replace('/', ":")))
+        .concat();
+    let named = |event: &str| {
+        let whole = if event.contains('/') {
+            event.to_owned()
+        } else {
+            format!("{event}/*")
+        };
+        format!("      ftrace_events: \"{whole}\"\n")
+    };
+    let ftrace = EVENTS.map(named).concat();
+    format!(
+        "# trace-cmd, as root:\ntrace-cmd record -b {BUFFER_KB}{events} sleep 10\n\n\
+         # Perfetto, a file for `perfetto --txt -c FILE -o trace.pftrace`:\n\
+         duration_ms: 10000\nbuffers {{ size_kb: {} }}\ndata_sources {{\n  config {{\n    name: \"linux.ftrace\"\n    \
+         ftrace_config {{\n      buffer_size_kb: {BUFFER_KB}\n{ftrace}    }}\n  }}\n}}\n",
+        8 * BUFFER_KB
+    )
+}
+
+/// Traces a command, in a buffer of its own.
+fn trace(console: &Console, options: &CaptureTraceOptions) -> Result<()> {
+    output::check_file(&options.output)?;
+    let instance = options.tracefs.join("instances/stopwatt");
+    let written = |name: &str, value: &str| std::fs::write(instance.join(name), value);
+    std::fs::create_dir(&instance).map_err(|error| {
+        miette!(
+            help = "run it as root, and mount tracefs (`mount -t tracefs tracefs /sys/kernel/tracing`); remove what an earlier run left \
+                    with rmdir; on a board record with what `stopwatt capture trace --print` prints",
+            "cannot trace with {}: {error}",
+            instance.display()
+        )
+    })?;
+    let traced = || -> Result<(Vec<u8>, Vec<&str>)> {
+        written("buffer_size_kb", &BUFFER_KB.to_string()).into_diagnostic()?;
+        let is_missing = |event: &&str| written(&format!("events/{event}/enable"), "1").is_err();
+        let missing = EVENTS.into_iter().filter(is_missing).collect();
+        let status = execute(&options.command);
+        written("tracing_on", "0").into_diagnostic()?;
+        status?;
+        let text = std::fs::read(instance.join("trace")).into_diagnostic()?;
+        Ok((text, missing))
+    };
+    let traced = traced();
+    // The kernel empties the folder itself.
+    std::fs::remove_dir(&instance).into_diagnostic()?;
+    let (text, missing) = traced?;
+    output::write_file(console, &options.output, &text)?;
+    let path = options.output.display();
+    let missing = match missing[..] {
+        [] => String::new(),
+        _ => format!("This kernel has no {}.\n", missing.join(", ")),
+    };
+    output::print_text(
+        console,
+        &format!(
+            "{missing}{path} has the trace. Run it with: stopwatt run trace-energy {path} --platform PLATFORM\n"
+        ),
+    )
+}
+
+/// Runs a command to its end.
+fn execute(command: &[OsString]) -> Result<ExitStatus> {
+    let [program, arguments @ ..] = command else {
+        bail!(
+            help = "stopwatt capture cpuidle -- sleep 10",
+            "no command is named"
+        );
+    };
+    let shown = Path::new(program).display();
+    let status = Command::new(program).args(arguments).status();
+    status
+        .into_diagnostic()
+        .wrap_err_with(|| format!("cannot run {shown}; nothing was recorded"))
+}
+
+/// Takes the counters, runs the command, takes them again, and says what was counted in between.
+fn cpuidle(console: &Console, data: &Data, options: &CaptureCpuidleOptions) -> Result<()> {
     // Whether the recording can be written is known before a command that may take hours.
     recordings::check_target(
         &options.output,
@@ -56,20 +195,9 @@ pub fn run(console: &Console, data: &Data, what: &Capture) -> Result<()> {
         options.told.replace,
     )?;
     let how = options.told.telling()?;
-    let [program, arguments @ ..] = options.command.as_slice() else {
-        bail!(
-            help = "stopwatt capture cpuidle -- sleep 10",
-            "no command is named"
-        );
-    };
     let before = dump(&options.sysfs)?;
     let start = Instant::now();
-    let shown = Path::new(program).display();
-    let status = Command::new(program)
-        .args(arguments)
-        .status()
-        .into_diagnostic()
-        .wrap_err_with(|| format!("cannot run {shown}; nothing was recorded"))?;
+    let status = execute(&options.command)?;
     let seconds = start.elapsed().as_secs_f64();
     let after = dump(&options.sysfs)?;
     if before.counts_as(&after) {
