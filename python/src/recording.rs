@@ -128,14 +128,12 @@ impl Recording {
             let experiment = &rows.header.experiment;
             let published = Published::read(&Data::find(None)?.published(), experiment)?;
             let read = Findings::new(&rows, &name, Some(&published));
-            let finding = Finding::read(&read)
-                .into_diagnostic()?
-                .ok_or_else(|| {
-                    miette!(
-                        help = "use `measures`, `events` or `report`",
-                        "there are no findings of `{experiment}`"
-                    )
-                })?;
+            let finding = Finding::read(&read).into_diagnostic()?.ok_or_else(|| {
+                miette!(
+                    help = "use `measures`, `events` or `report`",
+                    "there are no findings of `{experiment}`"
+                )
+            })?;
             serde_json::to_string(&finding).into_diagnostic()
         })
     }

@@ -35,7 +35,7 @@ pub fn record<S: Recordable>(
     let variant = subject.fault().map_or(S::NAME, |fault| fault.name);
     let series = recording.series(variant, found.failure.invariant.name(), "");
     let [call, operation] =
-        ["call", "operation"].map(|name| recording.point_with_argument(name, name));
+        ["call", "operation"].map(|name| recording.point_with(name, Some(name)));
     let [call_end, operation_end] = ["call-end", "operation-end"].map(|name| recording.point(name));
     let mut events = Events {
         recording: &mut recording,

@@ -297,6 +297,34 @@ static CAUSES: [Column<CauseRow>; 10] = with_keys![
     .unit(Unit::Ticks),
 ];
 
+/// Equal when both hold the same rows in the same order under the same header, however their names
+/// are numbered.
+impl PartialEq for Recording {
+    fn eq(&self, other: &Self) -> bool {
+        self.header == other.header
+            && has_same::<Event>(self, other)
+            && has_same::<Measure>(self, other)
+            && has_same::<CauseRow>(self, other)
+    }
+}
+
+/// True if two recordings have the same rows of a kind: the same value in each column.
+fn has_same<R: Row>(one: &Recording, other: &Recording) -> bool {
+    let mut pairs = R::of(one).iter().zip(R::of(other));
+    let is_same = |(a, b)| {
+        R::COLUMNS.iter().all(|column| match column.get {
+            Get::Text(get) => {
+                get(one, a).map(|name| one.text(name)) == get(other, b).map(|name| other.text(name))
+            }
+            Get::U16(get) => get(a) == get(b),
+            Get::U32(get) => get(a) == get(b),
+            Get::U64(get) => get(a) == get(b),
+            Get::F64(get) => get(a).to_bits() == get(b).to_bits(),
+        })
+    };
+    R::of(one).len() == R::of(other).len() && pairs.all(is_same)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

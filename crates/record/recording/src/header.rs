@@ -296,8 +296,6 @@ pub mod conditions {
     pub const TIMER: &str = "timer";
     /// The CPUs in the order in which the timer's owner wakes them.
     pub const WAKES: &str = "wake-order";
-    /// The session of measurements that the costs were fitted to; the costs say it.
-    pub const SESSION: &str = "session";
     /// The board whose costs were borrowed; the costs say it, or the platform.
     pub const BORROWED: &str = "borrowed";
     /// Why the costs are a bad fit; the fit says it.
@@ -471,16 +469,16 @@ mod tests {
             .costs
             .insert("r".to_owned(), toml::from_str(costs).unwrap());
         let of = |header: &Header, key: &str| header.condition("r/c/m", key);
-        assert_eq!(of(&header, conditions::SESSION).as_deref(), Some("s"));
+        assert_eq!(of(&header, "session").as_deref(), Some("s"));
         assert_eq!(
             of(&header, conditions::BORROWED).as_deref(),
             Some("Juno r1")
         );
         assert_eq!(of(&header, conditions::BAD_FIT).as_deref(), Some("rms"));
-        header.set_condition("r", conditions::SESSION, "t");
-        assert_eq!(of(&header, conditions::SESSION).as_deref(), Some("t"));
-        header.set_condition("r/c/m", conditions::SESSION, "u");
-        assert_eq!(of(&header, conditions::SESSION).as_deref(), Some("u"));
+        header.set_condition("r", "session", "t");
+        assert_eq!(of(&header, "session").as_deref(), Some("t"));
+        header.set_condition("r/c/m", "session", "u");
+        assert_eq!(of(&header, "session").as_deref(), Some("u"));
         let read: Header = toml::from_str(&toml::to_string(&header).unwrap()).unwrap();
         assert_eq!(read, header);
     }

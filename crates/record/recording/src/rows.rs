@@ -1,6 +1,5 @@
 //! A recording in memory.
 
-use crate::columns::{Get, Row};
 use crate::header::Header;
 use crate::metrics::Metric;
 use crate::names::{Name, Names};
@@ -284,17 +283,27 @@ impl Recording {
         Some(point)
     }
 
+    /// The number of a point's name, with what the argument of its events is: `lock`, `level`,
+    /// `smc-function`.
+    ///
+    /// # Panics
+    /// With more than 65 536 points.
+    pub fn point_with_argument(&mut self, text: &str, argument: &str) -> PointName {
+        let (point, argument) = (self.point(text), self.name(argument));
+        self.points[point.0 as usize].argument = Some(argument);
+        point
+    }
+
     /// The number of a point's name, with what the argument of its events is where it means
-    /// something: `lock`, `level`, `smc-function`.
+    /// something.
     ///
     /// # Panics
     /// With more than 65 536 points.
     pub fn point_with(&mut self, text: &str, argument: Option<&str>) -> PointName {
-        let point = self.point(text);
-        if let Some(argument) = argument {
-            self.points[point.0 as usize].argument = Some(self.names.intern(argument));
+        match argument {
+            Some(argument) => self.point_with_argument(text, argument),
+            None => self.point(text),
         }
-        point
     }
 
     /// The meaning of the argument of a point's events; `None` where it means nothing, or nobody
@@ -564,34 +573,6 @@ impl Recording {
             }));
         }
     }
-}
-
-/// Equal when both hold the same rows in the same order under the same header, however their names
-/// are numbered.
-impl PartialEq for Recording {
-    fn eq(&self, other: &Self) -> bool {
-        self.header == other.header
-            && has_same::<Event>(self, other)
-            && has_same::<Measure>(self, other)
-            && has_same::<CauseRow>(self, other)
-    }
-}
-
-/// True if two recordings have the same rows of a kind: the same value in each column.
-fn has_same<R: Row>(one: &Recording, other: &Recording) -> bool {
-    let mut pairs = R::of(one).iter().zip(R::of(other));
-    let is_same = |(a, b)| {
-        R::COLUMNS.iter().all(|column| match column.get {
-            Get::Text(get) => {
-                get(one, a).map(|name| one.text(name)) == get(other, b).map(|name| other.text(name))
-            }
-            Get::U16(get) => get(a) == get(b),
-            Get::U32(get) => get(a) == get(b),
-            Get::U64(get) => get(a) == get(b),
-            Get::F64(get) => get(a).to_bits() == get(b).to_bits(),
-        })
-    };
-    R::of(one).len() == R::of(other).len() && pairs.all(is_same)
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// A column with its name; all columns of a table have as many values.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Column {
     /// Name of the column.
     pub name: String,
@@ -20,7 +20,7 @@ pub struct Column {
 }
 
 /// The values of a column, `None` for a null.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub enum Values {
     /// Texts.
     Text(Vec<Option<String>>),

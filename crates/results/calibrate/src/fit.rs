@@ -146,7 +146,11 @@ pub fn fit(
         declared_timer: reference.wake_ups(&release.name, DEEPEST).0,
         gate: Gate::new(&cells, &sigmas, &fitted_parameters, &data),
         release: release.name.clone(),
-        session: reference.session_of(&release.name).to_owned(),
+        session: reference
+            .sessions
+            .get(&release.name)
+            .unwrap_or(&release.name)
+            .clone(),
         platform: platform.name.clone(),
         indistinct: indistinct(&data, &parameters),
         valleys,

@@ -3,9 +3,9 @@
 use crate::accuracy::{Accuracy, accuracy};
 use crate::beside::beside;
 use crate::compared::{ComparedCell, Spread, compare, spread, with_intervals};
+use crate::published_strides;
 use crate::rows::{Row, tick_ns};
 use crate::spread::quartiles;
-use crate::strides;
 use attribution::{Timelines, lock_order_decides, microseconds};
 use itertools::Itertools;
 use published::{PsciReference, Published};
@@ -337,7 +337,13 @@ fn measures(findings: &Findings<'_>) -> Vec<MeasureRow> {
                 _ => String::new(),
             };
             Some(MeasureRow {
-                published: strides::published(findings, case, &subject, metric),
+                published: published_strides::published(
+                    recording,
+                    findings.published,
+                    case,
+                    &subject,
+                    metric,
+                ),
                 variant: variant.to_owned(),
                 case: case.to_owned(),
                 mode: mode.to_owned(),

@@ -1,79 +1,20 @@
 //! `prefetch`: the stride study, on this machine or on a modelled core.
 
 use crate::Findings;
+use crate::published_strides::{CASE, is_modelled, place, published_cell, reference};
 use crate::rows::{measures_of, subjects, tick_ns, values};
 use crate::spread::{Steadiness, apart, quartiles};
 use crate::ticks::Ticks;
 use evidence::{Leaders, Runs};
 use itertools::Itertools;
-use published::{StrideCell, StrideReference};
 use recording::facts::{self, FactsError};
 use recording::{Recording, metrics, place_of, stats, total_order};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// The study's case.
-const CASE: &str = "prefetch";
-
 const BURST_CASE: &str = "prefetch-burst";
 
 const CORES_CASE: &str = "prefetch-cores";
-
-/// True if the loops ran as the published ones did: on their frames and from where their data lay,
-/// on a platform that no setting changes.
-fn is_as_published(recording: &Recording) -> bool {
-    let mut settings = recording.header.settings.iter();
-    settings.all(|(key, value)| match key.as_str() {
-        "frames" | "work" => true,
-        "frame_size" => value == "256",
-        "data_in" => value == "dram",
-        "header_in" => value == "l2",
-        _ => false,
-    })
-}
-
-/// True if a recording is of a modelled core.
-fn is_modelled(recording: &Recording) -> bool {
-    recording.header.world == "sim"
-}
-
-/// The published study that a recording is a prediction of.
-fn reference<'p>(findings: &Findings<'p>) -> Option<&'p StrideReference> {
-    let recording = findings.recording;
-    let reference = findings.published.strides.as_ref()?;
-    let is_comparable = is_modelled(recording) && is_as_published(recording);
-    let of_platform = recording.header.platform_name() == Some(&reference.platform);
-    (is_comparable && of_platform).then_some(reference)
-}
-
-/// Loop and strides of a subject, from the recording's axes.
-fn place(recording: &Recording, subject: &str) -> Option<(String, [usize; 2])> {
-    let at = recording.header.coordinates.get(subject)?;
-    let stride = |key: &str| Some(at.get(key)?.as_integer()? as usize);
-    Some((
-        at.get("loop")?.as_str()?.to_owned(),
-        [stride("stride_first")?, stride("stride_second")?],
-    ))
-}
-
-fn published_cell<'p>(
-    reference: &'p StrideReference,
-    loop_name: &str,
-    strides: [usize; 2],
-) -> Option<&'p StrideCell> {
-    reference.cells.iter().find(|cell| {
-        cell.loop_name == loop_name && [cell.stride_first, cell.stride_second] == strides
-    })
-}
-
-/// The published value of a row of measures, for pictures to draw beside it.
-pub fn published(findings: &Findings<'_>, case: &str, subject: &str, metric: &str) -> Option<f64> {
-    if (case, metric) != (CASE, metrics::CLOCKS_PER_PACKET.name) {
-        return None;
-    }
-    let (loop_name, strides) = place(findings.recording, subject)?;
-    Some(published_cell(reference(findings)?, &loop_name, strides)?.ticks)
-}
 
 /// The stride study, measured or predicted.
 #[derive(Serialize, JsonSchema)]
@@ -373,7 +314,7 @@ pub fn read<'r>(findings: &Findings<'r>) -> Result<Strides<'r>, FactsError> {
 
 fn cells(findings: &Findings<'_>, facts: &facts::Study) -> Vec<Cells> {
     let recording = findings.recording;
-    let reference = reference(findings);
+    let reference = reference(recording, findings.published);
     let mut cells = Vec::new();
     for name in subjects(recording, CASE, metrics::CLOCKS_PER_PACKET) {
         let Some((loop_name, strides)) = place(recording, name) else {

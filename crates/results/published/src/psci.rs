@@ -229,12 +229,6 @@ impl PsciReference {
             .find(|reference| reference.platform == platform))
     }
 
-    /// The session of a board in which a release was measured; the release's own name where the file
-    /// says none.
-    pub fn session_of<'s>(&'s self, release: &'s str) -> &'s str {
-        self.sessions.get(release).map_or(release, String::as_str)
-    }
-
     /// The orders in which CPUs reached the SCP, by release and case: what a compared run is asked
     /// for; and the sessions in which a CPU owned the timer, by case and CPU. No figure is among
     /// it.

@@ -203,7 +203,7 @@ fn governors_choose_as_the_kernel_does_and_our_accounting_is_the_kernels() {
     let images =
         Images::find(Some(&root()), Build::Instrumented).unwrap_or_else(|error| panic!("{error}"));
     let linux =
-        linux::fetch(&root().join("target/linux")).unwrap_or_else(|error| panic!("{error}"));
+        linux::fetch(None, &root().join("target/linux")).unwrap_or_else(|error| panic!("{error}"));
     // Guests count instructions for time, so that they may run side by side.
     let (images, linux) = (&images, &linux);
     let traces = std::thread::scope(|scope| {
