@@ -14,6 +14,7 @@ pub static EXPERIMENTS: &[&dyn Experiment] = &[
     &tune_experiments::Tune,
     &idle_experiments::IdleReplay,
     &idle_experiments::IdleClock,
+    &trace_energy::TraceEnergy,
     &energy_experiments::RcuEnergy,
     &placement_experiments::Placement,
 ];

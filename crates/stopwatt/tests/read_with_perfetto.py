@@ -7,13 +7,9 @@ from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import Trace, TrackEvent
 trace = Trace()
 trace.ParseFromString(open(sys.argv[1], "rb").read())
 
-names, categories, tracks, events = {}, {}, {}, defaultdict(list)
+tracks, events = {}, defaultdict(list)
 for packet in trace.packet:
     assert packet.trusted_packet_sequence_id == 1
-    for entry in packet.interned_data.event_names:
-        names[entry.iid] = entry.name
-    for entry in packet.interned_data.event_categories:
-        categories[entry.iid] = entry.name
     if packet.HasField("track_descriptor"):
         tracks[packet.track_descriptor.uuid] = packet.track_descriptor
     if packet.HasField("track_event"):
@@ -31,7 +27,7 @@ for uuid, on_track in events.items():
         for flow in event.terminating_flow_ids:
             ends[flow] = at
         if event.type == TrackEvent.TYPE_SLICE_BEGIN:
-            kind = categories[event.category_iids[0]]
+            kind = event.categories[0]
             counts[kind] += 1
             assert kind != "cause" or (stack and stack[-1][0] == "call"), f"a cause outside of a call at {at}"
             assert kind == "cause" or not stack, f"{kind} within {stack} at {at}"
@@ -46,7 +42,7 @@ for uuid, on_track in events.items():
                 unfilled += 1
         else:
             assert event.type == TrackEvent.TYPE_INSTANT
-            counts[names[event.name_iid]] += 1
+            counts[event.name] += 1
             counts["instants"] += 1
     assert not stack, f"left open on {tracks[uuid].name}: {stack}"
 

@@ -45,6 +45,6 @@ mod row;
 mod span;
 pub mod trace;
 
-pub use asked::no_governor;
+pub use asked::{check_there, no_governor};
 pub use idle_clock::IdleClock;
 pub use idle_replay::IdleReplay;

@@ -9,7 +9,7 @@ use recording::facts::KernelTrace;
 use recording::{Header, Reader};
 use sleeps::{Sleep, Summary};
 use std::io::{BufReader, Cursor, Read, Seek};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The idle intervals of a trace.
 #[derive(Debug, Default)]
@@ -75,12 +75,7 @@ impl TracedIntervals {
     /// # Errors
     /// It cannot be read, or has no idle interval.
     pub fn open(path: &Path) -> Result<Self, Error> {
-        if path.is_dir() {
-            return Self::recording(path);
-        }
-        let shown = import::shown(path);
-        let file = import::open(path, &shown).map_err(Error::file)?;
-        Self::imported(BufReader::new(file), shown)
+        Self::recording(TraceFolder::open(path)?.path())
     }
 
     /// Reads the trace that the program brings along.
@@ -88,31 +83,14 @@ impl TracedIntervals {
     /// # Errors
     /// There is no room for a temporary recording.
     pub fn sample() -> Result<Self, Error> {
-        let mut traced =
-            Self::imported(Cursor::new(ftrace::SAMPLE), "the sample trace".to_owned())?;
+        let sample = Cursor::new(ftrace::SAMPLE);
+        let folder = TraceFolder::imported(sample, "the sample trace".to_owned())?;
+        let mut traced = Self::recording(folder.path())?;
         traced.notes.push(
             "No trace was named, so this is the sample that Stopwatt brings along: Linux on two CPUs of QEMU's virt machine."
                 .to_owned(),
         );
         Ok(traced)
-    }
-
-    fn imported(text: impl Read + Seek, name: String) -> Result<Self, Error> {
-        // The events of a long trace do not fit into memory; its idle intervals do.
-        let folder = disk::Partial::temporary("stopwatt-trace");
-        let options = ftrace::Options {
-            file: name,
-            lenient: false,
-            ..ftrace::Options::default()
-        };
-        let header = Header::new("ftrace", "import", "ns");
-        ftrace::record(text, &options, "trace", header, folder.path()).map_err(
-            |error| match error {
-                ftrace::Error::Import(error) => Error::file(error),
-                ftrace::Error::Recording(error) => Error::failed(error),
-            },
-        )?;
-        Self::recording(folder.path())
     }
 
     fn recording(folder: &Path) -> Result<Self, Error> {
@@ -149,6 +127,54 @@ impl TracedIntervals {
             return Err(Error::usage("the trace has no idle interval", help));
         }
         Ok(traced)
+    }
+}
+
+/// The folder of a trace's recording, which goes with this value where it was imported for it.
+pub enum TraceFolder {
+    /// A recording that is there.
+    Recorded(PathBuf),
+    /// A trace that was imported.
+    Imported(disk::Partial),
+}
+
+impl TraceFolder {
+    /// The recording of a trace, or a trace, which is imported.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub fn open(path: &Path) -> Result<Self, Error> {
+        if path.is_dir() {
+            return Ok(Self::Recorded(path.to_owned()));
+        }
+        let shown = import::shown(path);
+        let file = import::open(path, &shown).map_err(Error::file)?;
+        Self::imported(BufReader::new(file), shown)
+    }
+
+    /// The folder.
+    pub fn path(&self) -> &Path {
+        match self {
+            Self::Recorded(path) => path,
+            Self::Imported(folder) => folder.path(),
+        }
+    }
+
+    fn imported(text: impl Read + Seek, file: String) -> Result<Self, Error> {
+        // The events of a long trace do not fit into memory; what is made of them does.
+        let folder = disk::Partial::temporary("stopwatt-trace");
+        let options = ftrace::Options {
+            file,
+            ..ftrace::Options::default()
+        };
+        let header = Header::new("ftrace", "import", "ns");
+        ftrace::record(text, &options, "trace", header, folder.path()).map_err(
+            |error| match error {
+                ftrace::Error::Import(error) => Error::file(error),
+                ftrace::Error::Recording(error) => Error::failed(error),
+            },
+        )?;
+        Ok(Self::Imported(folder))
     }
 }
 

@@ -293,6 +293,8 @@ metrics! {
     RUN_TIME = ("run_time", "Run time", "time", "s", Lower);
     /// Energy of an owner: the owners' sum is that of the machine.
     OWNED_ENERGY = ("owned_energy", "Energy by owner", "energy", "unit s", Lower);
+    /// Power of an owner over a whole trace: its energy divided by the time.
+    OWNED_POWER = ("owned_power", "Power by owner", "power", "unit", Lower);
     /// Wake-ups of idle CPUs.
     WAKE_UPS = ("wake_ups", "Wake-ups", "wake-ups", "1", Lower);
     /// Ticks of the scheduler.

@@ -28,12 +28,14 @@ pub mod passages;
 pub mod placement;
 pub mod psci_calls;
 pub mod published_changes;
+mod published_strides;
 mod recorded;
 mod rows;
 pub mod spread;
 pub mod strides;
 pub mod sweep_effects;
 pub mod ticks;
+pub mod trace_energy;
 pub mod tune;
 pub mod what_if;
 pub mod working_set;
@@ -118,6 +120,7 @@ findings!($, findings, {
     RcuEnergy(energy::Savings): "rcu-energy" => read(findings)?;
     EasEnergy(eas_energy::EasEnergy): "placement" if findings.recording.header.form == "tasks" => read(findings)?;
     Placement(placement::Placement): "placement" => read(findings)?;
+    TraceEnergy(trace_energy::TraceEnergy): "trace-energy" => read(findings)?;
 });
 
 /// The schema of [`Finding`] as JSON: a key with the finding's name, and the finding below it.

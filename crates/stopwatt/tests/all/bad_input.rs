@@ -75,7 +75,8 @@ fn a_fifo_or_a_device_in_place_of_a_file_is_an_error_and_no_hang() {
     );
     for (file, what) in [("./fifo.x", "a FIFO"), ("/dev/zero", "a device")] {
         let ranges = format!("--ranges={file}");
-        let all: [&[&str]; 12] = [
+        let all: [&[&str]; 13] = [
+            &["run", "trace-energy", file, "--platform", "hikey960"],
             &["run", "idle-replay", file, "--platform", "juno-r2"],
             &["run", "psci-latency", "--platform", file],
             &[

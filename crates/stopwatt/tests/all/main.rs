@@ -33,6 +33,7 @@ mod rcu_energy;
 mod report;
 mod stories;
 mod sweep;
+mod trace_energy;
 #[cfg(target_os = "linux")]
 mod tune;
 mod what_if;

@@ -15,6 +15,69 @@ pub struct Power {
     pub watts_per_unit_source: Option<String>,
 }
 
+/// The energy of a recorded trace, by owner. Each pair is the least and the most that a figure may
+/// be.
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
+pub struct TraceEnergy {
+    /// The title of the platform.
+    pub title: String,
+    /// Unit of energy: J, or `unit s` where nobody says how many watts a unit is.
+    pub unit: String,
+    /// The time from the first event to the last, in seconds.
+    pub seconds: f64,
+    /// How many times as much boards took at the wall.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wall: Option<[f64; 2]>,
+    /// The work that energies are divided by, and how often it was done.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub work: Option<(String, u64)>,
+    /// All energy.
+    pub energy: [f64; 2],
+    /// The owners, the most energy first.
+    pub owners: Vec<TraceOwner>,
+    /// Energy and wake-ups that would have gone otherwise.
+    pub what_ifs: Vec<TraceWhatIf>,
+}
+
+/// An owner of energy in a trace.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct TraceOwner {
+    /// Name of the owner.
+    pub name: String,
+    /// True for work, false for an idle state; `None` for what the trace does not tell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub is_work: Option<bool>,
+    /// Its energy.
+    pub energy: [f64; 2],
+    /// Its time on all CPUs in seconds.
+    pub cpu_s: f64,
+    /// Its power in equal parts of the time: the middle of the range, in units of energy per second.
+    pub power_over_time: Vec<f64>,
+}
+
+impl TraceEnergy {
+    /// The modes of a figure's lower end and of its upper end.
+    pub const ENDS: [&str; 2] = ["at least", "at most"];
+}
+
+impl Facts for TraceEnergy {}
+
+/// What would have gone from a trace: the least and the most.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct TraceWhatIf {
+    /// The change, as a clause.
+    pub name: String,
+    /// Energy, in the trace's unit; negative if it would have been more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub energy: Option<[f64; 2]>,
+    /// Wake-ups of idle CPUs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wake_ups: Option<[u64; 2]>,
+    /// Why it cannot be told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub missing: Option<String>,
+}
+
 /// A workload under policies of placement.
 #[derive(PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Placement {

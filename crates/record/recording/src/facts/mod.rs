@@ -8,7 +8,7 @@
 //! | file | facts of |
 //! |---|---|
 //! | `dataplane.rs` | loaded graphs, the stride study, frame sizes, rates |          
-//! | `energy.rs` | what configurations of RCU save; a workload under policies of placement; numbers of equal tasks |
+//! | `energy.rs` | what configurations of RCU save; a workload under policies of placement; numbers of equal tasks; a trace by owner |
 //! | `explore.rs` | a schedule that breaks something; what an exploration reached |
 //! | `functions.rs` | instructions of passages by function |
 //! | `idle.rs` | governors replayed on a trace; clocks and divisions; a kernel's counts of idle states |
@@ -24,7 +24,10 @@ mod kernel;
 mod tune;
 
 pub use dataplane::{Driver, GraphLoad, Study};
-pub use energy::{Benchmark, Energy, ManyTasks, Placement, Power, TaskBoard, Unknown, WorkOfCore};
+pub use energy::{
+    Benchmark, Energy, ManyTasks, Placement, Power, TaskBoard, TraceEnergy, TraceOwner,
+    TraceWhatIf, Unknown, WorkOfCore,
+};
 pub use explore::{CALLS, Coverage, CoverageItem, Exploration, Growth, LED_HERE};
 pub use functions::{CountColumn, FunctionCounts, Functions, Passage};
 pub use idle::{Clocks, CountedState, IdleCounts, Limited, Replay};

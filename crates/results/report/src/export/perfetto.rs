@@ -13,6 +13,7 @@ use attribution::{Activity, CpuLane, Iteration, cpu_lanes};
 use findings::Findings;
 use itertools::Itertools;
 use prost::Message;
+use recording::facts::TraceEnergy;
 use recording::{Event, PointName, Recording, Series};
 use std::collections::{BTreeMap, HashMap};
 
@@ -20,9 +21,7 @@ use std::collections::{BTreeMap, HashMap};
 const SLICE_BEGIN: i32 = 1;
 const SLICE_END: i32 = 2;
 const INSTANT: i32 = 3;
-/// `TracePacket.SequenceFlags`.
-const STATE_CLEARED: u32 = 1;
-const NEEDS_STATE: u32 = 2;
+const COUNTER: i32 = 4;
 /// `TrackDescriptor.ChildTracksOrdering.EXPLICIT`.
 const EXPLICIT: i32 = 3;
 /// The one sequence of packets; any number but 0.
@@ -36,26 +35,24 @@ struct TracePacket {
     trusted_packet_sequence_id: u32,
     #[prost(message, optional, tag = "11")]
     track_event: Option<TrackEvent>,
-    #[prost(message, optional, tag = "12")]
-    interned_data: Option<InternedData>,
-    #[prost(uint32, tag = "13")]
-    sequence_flags: u32,
     #[prost(message, optional, tag = "60")]
     track_descriptor: Option<TrackDescriptor>,
 }
 
 #[derive(Message)]
 struct TrackEvent {
-    #[prost(uint64, repeated, packed = "false", tag = "3")]
-    category_iids: Vec<u64>,
     #[prost(message, repeated, tag = "4")]
     debug_annotations: Vec<DebugAnnotation>,
     #[prost(int32, tag = "9")]
     r#type: i32,
-    #[prost(uint64, tag = "10")]
-    name_iid: u64,
     #[prost(uint64, tag = "11")]
     track_uuid: u64,
+    #[prost(string, repeated, tag = "22")]
+    categories: Vec<String>,
+    #[prost(string, tag = "23")]
+    name: String,
+    #[prost(double, optional, tag = "44")]
+    double_counter_value: Option<f64>,
     #[prost(fixed64, repeated, packed = "false", tag = "47")]
     flow_ids: Vec<u64>,
     #[prost(fixed64, repeated, packed = "false", tag = "48")]
@@ -64,31 +61,12 @@ struct TrackEvent {
 
 #[derive(Message)]
 struct DebugAnnotation {
-    #[prost(uint64, tag = "1")]
-    name_iid: u64,
     #[prost(uint64, optional, tag = "3")]
     uint_value: Option<u64>,
     #[prost(string, optional, tag = "6")]
     string_value: Option<String>,
-}
-
-#[derive(Message)]
-struct InternedData {
-    #[prost(message, repeated, tag = "1")]
-    event_categories: Vec<InternedNames>,
-    #[prost(message, repeated, tag = "2")]
-    event_names: Vec<InternedNames>,
-    #[prost(message, repeated, tag = "3")]
-    debug_annotation_names: Vec<InternedNames>,
-}
-
-/// `EventCategory`, `EventName` and `DebugAnnotationName` alike.
-#[derive(Message)]
-struct InternedNames {
-    #[prost(uint64, tag = "1")]
-    iid: u64,
-    #[prost(string, optional, tag = "2")]
-    name: Option<String>,
+    #[prost(string, tag = "10")]
+    name: String,
 }
 
 #[derive(Message)]
@@ -101,11 +79,16 @@ struct TrackDescriptor {
     process: Option<ProcessDescriptor>,
     #[prost(uint64, tag = "5")]
     parent_uuid: u64,
+    #[prost(message, optional, tag = "8")]
+    counter: Option<CounterDescriptor>,
     #[prost(int32, tag = "11")]
     child_ordering: i32,
     #[prost(int32, optional, tag = "12")]
     sibling_order_rank: Option<i32>,
 }
+
+#[derive(Message)]
+struct CounterDescriptor {}
 
 #[derive(Message)]
 struct ProcessDescriptor {
@@ -115,45 +98,35 @@ struct ProcessDescriptor {
     process_name: Option<String>,
 }
 
-/// The tables in which names are interned.
-#[derive(Clone, Copy)]
-enum Table {
-    Category,
-    Name,
-    Annotation,
-}
-
-/// Writes packets and interns names.
+/// Writes packets.
 struct Writer {
     bytes: Vec<u8>,
-    interned: [HashMap<String, u64>; 3],
 }
 
 /// The arguments that a slice or instant carries beside its name.
 #[derive(Default)]
 struct Extra {
-    /// Each without the number of its name.
-    annotations: Vec<(&'static str, DebugAnnotation)>,
+    annotations: Vec<DebugAnnotation>,
     flows: Vec<u64>,
     ends_flows: Vec<u64>,
 }
 
 impl Extra {
     fn with_number(mut self, name: &'static str, number: u32) -> Self {
-        let annotation = DebugAnnotation {
+        self.annotations.push(DebugAnnotation {
+            name: name.to_owned(),
             uint_value: Some(number.into()),
             ..DebugAnnotation::default()
-        };
-        self.annotations.push((name, annotation));
+        });
         self
     }
 
     fn with_text(mut self, name: &'static str, text: String) -> Self {
-        let annotation = DebugAnnotation {
+        self.annotations.push(DebugAnnotation {
+            name: name.to_owned(),
             string_value: Some(text),
             ..DebugAnnotation::default()
-        };
-        self.annotations.push((name, annotation));
+        });
         self
     }
 }
@@ -161,39 +134,10 @@ impl Extra {
 impl Writer {
     fn packet(&mut self, mut packet: TracePacket) {
         packet.trusted_packet_sequence_id = SEQUENCE;
-        packet.sequence_flags = if self.bytes.is_empty() {
-            STATE_CLEARED | NEEDS_STATE
-        } else {
-            NEEDS_STATE
-        };
         // Trace.packet is field 1, length-delimited.
         self.bytes.push(0x0a);
         // Writing into a Vec cannot run out of room.
         let _ = packet.encode_length_delimited(&mut self.bytes);
-    }
-
-    fn iid(&mut self, table: Table, name: &str) -> u64 {
-        let interned = &mut self.interned[table as usize];
-        if let Some(&iid) = interned.get(name) {
-            return iid;
-        }
-        let iid = interned.len() as u64 + 1;
-        interned.insert(name.to_owned(), iid);
-        let entry = vec![InternedNames {
-            iid,
-            name: Some(name.to_owned()),
-        }];
-        let mut data = InternedData::default();
-        match table {
-            Table::Category => data.event_categories = entry,
-            Table::Name => data.event_names = entry,
-            Table::Annotation => data.debug_annotation_names = entry,
-        }
-        self.packet(TracePacket {
-            interned_data: Some(data),
-            ..TracePacket::default()
-        });
-        iid
     }
 
     fn describe(&mut self, track: TrackDescriptor) {
@@ -233,27 +177,16 @@ impl Writer {
         names: Option<(&'static str, &str)>,
         extra: Extra,
     ) {
-        let (category_iids, name_iid) = match names {
-            Some((category, name)) => (
-                vec![self.iid(Table::Category, category)],
-                self.iid(Table::Name, name),
-            ),
-            None => Default::default(),
-        };
-        let debug_annotations = extra
-            .annotations
-            .into_iter()
-            .map(|(name, annotation)| DebugAnnotation {
-                name_iid: self.iid(Table::Annotation, name),
-                ..annotation
-            })
-            .collect();
         let event = TrackEvent {
-            category_iids,
-            debug_annotations,
+            categories: names
+                .map(|(category, _)| category.to_owned())
+                .into_iter()
+                .collect(),
+            debug_annotations: extra.annotations,
             r#type: kind,
-            name_iid,
+            name: names.map_or(String::new(), |(_, name)| name.to_owned()),
             track_uuid: track,
+            double_counter_value: None,
             flow_ids: extra.flows,
             terminating_flow_ids: extra.ends_flows,
         };
@@ -308,7 +241,6 @@ pub fn perfetto(findings: &Findings<'_>) -> Vec<u8> {
     let recording = findings.recording;
     let mut writer = Writer {
         bytes: Vec::with_capacity(recording.events().len() * 48 + 4096),
-        interned: Default::default(),
     };
     let measures = recording.measures().iter();
     let names: BTreeMap<u16, String> = measures
@@ -350,9 +282,8 @@ pub fn perfetto(findings: &Findings<'_>) -> Vec<u8> {
         let mut channels = Vec::new();
         for (&number, events) in iterations {
             let iteration = findings.timelines.iteration(series, number);
-            let ends = events
-                .values()
-                .flatten()
+            let of_cpus = events.values().flatten();
+            let ends = of_cpus
                 .filter(|event| releases.contains(&Some(event.point)))
                 .map(|event| ((event.cpu, event.ticks, event.argument), Vec::new()))
                 .collect();
@@ -375,7 +306,41 @@ pub fn perfetto(findings: &Findings<'_>) -> Vec<u8> {
             next_flow = flows.next;
         }
     }
+    powers(&mut writer, recording);
     writer.bytes
+}
+
+/// The power of each owner of a trace, as a counter, in the energy's unit per second.
+fn powers(writer: &mut Writer, recording: &Recording) {
+    let Ok(energy) = recording.header.facts::<TraceEnergy>() else {
+        return;
+    };
+    let begin_ns = recording.events().first().map_or(0, |event| event.time);
+    let process = u64::MAX >> 1;
+    writer.process(process, i32::MAX, "power by owner");
+    for (track, owner) in (process + 1..).zip(&energy.owners) {
+        writer.describe(TrackDescriptor {
+            uuid: track,
+            name: Some(owner.name.clone()),
+            parent_uuid: process,
+            counter: Some(CounterDescriptor {}),
+            ..TrackDescriptor::default()
+        });
+        let parts = owner.power_over_time.len() as f64;
+        for (at, power) in owner.power_over_time.iter().enumerate() {
+            let after_ns = 1e9 * energy.seconds * at as f64 / parts;
+            writer.packet(TracePacket {
+                timestamp: Some(begin_ns + after_ns as u64),
+                track_event: Some(TrackEvent {
+                    r#type: COUNTER,
+                    track_uuid: track,
+                    double_counter_value: Some(*power),
+                    ..TrackEvent::default()
+                }),
+                ..TracePacket::default()
+            });
+        }
+    }
 }
 
 /// The events of each CPU, by iteration.

@@ -21,6 +21,7 @@ mod placement;
 mod psci_calls;
 mod story;
 mod strides;
+mod trace_energy;
 mod tune;
 mod wakes;
 mod working_set;

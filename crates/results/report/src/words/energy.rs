@@ -1,11 +1,13 @@
 //! Energy: how far RCU's model and the energy model's reproduce what was published, and what they
 //! save.
 
-use crate::blocks::fixed;
+use crate::blocks::{figure, fixed};
 use evidence::share_less;
 use findings::eas_energy::{Board, EasEnergy, MEASURED, predictor_name};
 use findings::energy::Savings;
+use findings::trace_energy::TraceEnergy;
 use itertools::Itertools;
+use recording::facts::TraceOwner;
 
 /// How far the model reproduces what was published, and what the draws tell. A few draws tell no
 /// saving: what was not published can move each further than they reach.
@@ -45,6 +47,41 @@ pub fn rcu(savings: &Savings<'_>) -> String {
         few_draws(savings.draws)
     };
     judged.unwrap_or_default() + &saved
+}
+
+/// Who took the most of a trace's energy, and what of it is not told.
+pub fn trace(energy: &TraceEnergy<'_>) -> Vec<String> {
+    let leaders = energy.leaders();
+    let energy = &energy.facts;
+    let unit = &energy.unit;
+    let range = |[low, high]: [f64; 2]| match [low, high].map(|end| figure(end).to_string()) {
+        [low, high] if low == high => low,
+        [low, high] => format!("{low} to {high}"),
+    };
+    let took = |owner: &TraceOwner| format!("{} {} {unit}", owner.name, range(owner.energy));
+    let Some(leaders) = leaders else {
+        return vec!["The trace tells no owner of any energy.".to_owned()];
+    };
+    let first = match leaders.items[..] {
+        [owner] => format!("Of what the trace tells, {} is the most.", took(owner)),
+        [first, second, ..] => format!(
+            "Which owner took the most cannot be told: {} or {}.",
+            took(first),
+            took(second)
+        ),
+        [] => String::new(),
+    };
+    let untold = energy.owners.iter().find(|owner| owner.is_work.is_none());
+    let untold = untold.map_or(String::new(), |owner| format!("; {}", took(owner)));
+    let all = format!(
+        "All is {} {unit} in {} s{untold}.",
+        range(energy.energy),
+        figure(energy.seconds)
+    );
+    let wall = energy
+        .wall
+        .map(|[low, high]| format!("Boards took {low} to {high} times as much at the wall."));
+    [first, all].into_iter().chain(wall).collect()
 }
 
 /// What few draws cannot tell, and the run that can.
