@@ -74,10 +74,10 @@ fn owners(energy: &facts::TraceEnergy) -> Table {
 fn what_ifs(energy: &facts::TraceEnergy) -> Table {
     Table::with_rows(&energy.what_ifs)
         .words("if", |of| of.name.as_str())
-        .numbers(format!("energy less, {}", energy.unit), |of| {
+        .numbers(format!("energy gone, {}", energy.unit), |of| {
             of.energy.map(range)
         })
-        .numbers("wake-ups less", |of| {
+        .numbers("wake-ups gone", |of| {
             of.wake_ups
                 .map(|[low, high]| Cell::Range(grouped(low), grouped(high)))
         })
