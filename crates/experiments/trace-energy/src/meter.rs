@@ -363,6 +363,11 @@ impl<'m> Meter<'m> {
             Some(0) => Owner::IdleLoop,
             Some(task) => Owner::Task(task),
         };
+        let place = |softirq: Option<u32>| match of.task {
+            _ if softirq.is_some() => ", in softirq",
+            Some(task) if self.told.offloaded.contains(&task) => ", offloaded",
+            _ => "",
+        };
         let owner = match of.phase {
             Phase::Untold => Owner::Untold(of.why),
             Phase::Idle(state) => Owner::Idle(state),
@@ -370,7 +375,7 @@ impl<'m> Meter<'m> {
             Phase::Suspended => Owner::Suspended,
             Phase::Running => match (within.interrupts.last(), within.callback, within.softirq) {
                 (Some(interrupt), ..) => Owner::Interrupt(*interrupt),
-                (_, Some(function), softirq) => Owner::Callback(function, softirq.is_none()),
+                (_, Some(function), softirq) => Owner::Callback(function, place(softirq)),
                 (_, None, Some(softirq)) => Owner::Softirq(softirq),
                 _ => thread(),
             },

@@ -11,9 +11,8 @@ pub enum Owner {
     Interrupt(u32),
     /// A softirq.
     Softirq(u32),
-    /// A callback of RCU, by the number of its function; true in a thread, as those of offloaded
-    /// CPUs are, and false in a softirq.
-    Callback(u32, bool),
+    /// A callback of RCU, by the number of its function, and where it ran, if the trace tells that.
+    Callback(u32, &'static str),
     /// The idle loop, while the CPU is in no idle state.
     IdleLoop,
     /// An idle state of a CPU; `None` where the trace does not say which.
@@ -53,14 +52,9 @@ impl Owner {
                 Some(name) => format!("softirq {name}"),
                 None => format!("softirq {number}"),
             },
-            Self::Callback(function, is_offloaded) => {
+            Self::Callback(function, place) => {
                 let name = kernel.functions.get(&function);
-                let place = if is_offloaded {
-                    "offloaded"
-                } else {
-                    "in softirq"
-                };
-                format!("RCU {}, {place}", name.map_or("callback", String::as_str))
+                format!("RCU {}{place}", name.map_or("callback", String::as_str))
             }
             Self::IdleLoop => "idle loop".to_owned(),
             Self::Idle(of) => format!("{domain} CPU in {}", state(of)),

@@ -19,6 +19,8 @@ pub struct Told {
     seen: u64,
     /// Threads of RCU, and those that help it.
     pub rcu: BTreeSet<u32>,
+    /// Those of RCU that invoke offloaded callbacks.
+    pub offloaded: BTreeSet<u32>,
     /// Tasks that ran with a lower priority than usual.
     pub low: BTreeSet<u32>,
     /// Interrupts that are a timer's.
@@ -39,14 +41,16 @@ pub struct Beginning {
 impl Told {
     /// What is known of a kernel before its events.
     pub fn new(kernel: &KernelTrace) -> Self {
-        let of_rcu = |name: &str| name.starts_with("rcu") || name.starts_with("ksoftirqd");
-        let tasks = kernel.tasks.iter();
+        let named = |starts: &[&str]| {
+            let tasks = kernel.tasks.iter();
+            let tasks =
+                tasks.filter(|(_, name)| starts.iter().any(|start| name.starts_with(start)));
+            tasks.map(|(pid, _)| *pid).collect()
+        };
         let interrupts = kernel.interrupts.iter();
         Self {
-            rcu: tasks
-                .filter(|(_, name)| of_rcu(name))
-                .map(|(pid, _)| *pid)
-                .collect(),
+            rcu: named(&["rcu", "ksoftirqd"]),
+            offloaded: named(&["rcuo"]),
             low: kernel.low_priority.clone(),
             timers: interrupts
                 .filter(|(_, name)| name.contains("timer"))
