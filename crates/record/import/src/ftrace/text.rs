@@ -558,17 +558,16 @@ impl<'a> Text<'a> {
         } else {
             b'='
         };
-        let stands_at = |at: usize| {
-            let starts = at == 0 || matches!(self.fields[at - 1], b' ' | b'[' | b'\t');
-            starts && self.fields.get(at + key.len()) == Some(&sign)
-        };
         // Task names come first and may hold what looks like a field, so the last one counts.
         let mut until = self.fields.len();
-        while let Some(at) = memmem::rfind(&self.fields[..until], key) {
-            if stands_at(at) {
-                return Some(&self.fields[at + key.len() + 1..]);
+        while let Some(at) = memchr::memrchr(sign, &self.fields[..until]) {
+            let before = self.fields[..at].strip_suffix(key);
+            if before
+                .is_some_and(|before| matches!(before.last(), None | Some(b' ' | b'[' | b'\t')))
+            {
+                return Some(&self.fields[at + 1..]);
             }
-            until = at + key.len() - 1;
+            until = at;
         }
         None
     }
