@@ -10,7 +10,7 @@ use crate::told::Told;
 use crate::wakes::{Awake, Cause, Wakes};
 use import::ftrace::Point;
 use recording::Event;
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 
 /// Equal parts of the trace in which energy is counted by owner.
 pub const PARTS: usize = 12;
@@ -26,8 +26,8 @@ pub struct Share {
     pub domain: usize,
     /// Its energy, time and work.
     pub of: Amount,
-    /// Energy in each part of the trace, in the middle of its range.
-    pub parts: [f64; PARTS],
+    /// Energy in each part of the trace: the sum of the least and the most.
+    pub parts: [u128; PARTS],
 }
 
 /// What a CPU is at.
@@ -60,6 +60,9 @@ struct Cpu {
     within: Within,
     /// True on the way to being offline.
     leaves: bool,
+    /// Up to when its energy is counted, and what upkeep was then.
+    since_ns: u64,
+    kept_up: [u128; 2],
     /// Energy by which running would have taken more since the CPU fell asleep.
     room: u128,
     awake: Awake,
@@ -74,6 +77,9 @@ struct DomainNow {
     since_ns: u64,
     cpus: Vec<usize>,
     running: Running,
+    /// Shared energy of a CPU that ran at all times when one did, and what did not divide yet.
+    upkeep: [u128; 2],
+    rest: [u128; 2],
     /// The state in which all CPUs sleep, and the energy by which running would have taken more.
     asleep: Option<(Option<u8>, u128)>,
 }
@@ -85,7 +91,7 @@ pub struct Meter<'m> {
     cpus: Vec<Cpu>,
     places: HashMap<u16, usize>,
     domains: Vec<DomainNow>,
-    owners: HashMap<(Owner, usize), usize>,
+    owners: BTreeMap<(Owner, usize), usize>,
     /// What belongs to each owner.
     pub shares: Vec<Share>,
     /// All energy, integrated beside the owners' shares.
@@ -106,7 +112,7 @@ impl<'m> Meter<'m> {
             cpus: Vec::new(),
             places: HashMap::new(),
             domains: Vec::new(),
-            owners: HashMap::new(),
+            owners: BTreeMap::new(),
             shares: Vec::new(),
             total: Amount::default(),
             wakes: Wakes::new(machine.domains.len()),
@@ -126,6 +132,8 @@ impl<'m> Meter<'m> {
                 since_ns: span_ns[0],
                 cpus: (first..meter.cpus.len()).collect(),
                 running: domain.running(None),
+                upkeep: [0; 2],
+                rest: [0; 2],
                 asleep: None,
             });
         }
@@ -153,6 +161,7 @@ impl<'m> Meter<'m> {
             phase,
             why,
             task,
+            since_ns: self.span_ns[0],
             gaps: beginning.map_or_else(VecDeque::new, |of| of.gaps.clone()),
             ..Cpu::default()
         });
@@ -167,7 +176,7 @@ impl<'m> Meter<'m> {
         let domain = self.cpus[cpu].domain;
         match point {
             Point::Frequency => {
-                self.settle(domain, event.time);
+                self.settle_all(domain, event.time);
                 self.domains[domain].running =
                     self.machine.domains[domain].running(Some(event.argument));
             }
@@ -184,6 +193,7 @@ impl<'m> Meter<'m> {
             }
             _ if matters(point) => {
                 self.settle(domain, event.time);
+                self.settle_cpu(cpu, event.time);
                 self.change(cpu, point, event);
                 self.own(cpu, event.time);
             }
@@ -203,6 +213,7 @@ impl<'m> Meter<'m> {
     /// A CPU is at something else, whatever it was at before.
     fn put_to(&mut self, cpu: usize, time_ns: u64, phase: Phase) {
         self.settle(self.cpus[cpu].domain, time_ns);
+        self.settle_cpu(cpu, time_ns);
         self.wake(cpu);
         (self.cpus[cpu].phase, self.cpus[cpu].within) = (phase, Within::default());
         self.own(cpu, time_ns);
@@ -342,7 +353,7 @@ impl<'m> Meter<'m> {
                 owner,
                 domain,
                 of: Amount::default(),
-                parts: [0.0; PARTS],
+                parts: [0; PARTS],
             });
             shares.len() - 1
         })
@@ -351,7 +362,7 @@ impl<'m> Meter<'m> {
     fn pay(&mut self, place: usize, amount: &Amount) {
         let share = &mut self.shares[place];
         share.of.add(amount);
-        share.parts[self.part] += amount.energy.iter().sum::<u128>() as f64 / 2.0;
+        share.parts[self.part] += amount.energy.iter().sum::<u128>();
     }
 
     /// Finds the owner of a CPU from now on.
@@ -398,13 +409,59 @@ impl<'m> Meter<'m> {
                 return;
             }
             for domain in 0..self.domains.len() {
-                self.settle(domain, end);
+                self.settle_all(domain, end);
             }
             self.part += 1;
         }
     }
 
-    /// Counts the energy of a domain up to a time.
+    /// Counts the energy of a domain and of its CPUs up to a time.
+    fn settle_all(&mut self, number: usize, now_ns: u64) {
+        self.settle(number, now_ns);
+        for at in 0..self.domains[number].cpus.len() {
+            self.settle_cpu(self.domains[number].cpus[at], now_ns);
+        }
+    }
+
+    /// Counts the energy of a CPU up to a time, with its part of what its domain shared: the CPU
+    /// was at one thing since, at one clock.
+    fn settle_cpu(&mut self, cpu: usize, now_ns: u64) {
+        let of = &mut self.cpus[cpu];
+        let ns = now_ns.saturating_sub(std::mem::replace(&mut of.since_ns, now_ns));
+        let now = &self.domains[of.domain];
+        let before = std::mem::replace(&mut of.kept_up, now.upkeep);
+        if ns == 0 {
+            return;
+        }
+        let (running, domain) = (now.running, &self.machine.domains[of.domain]);
+        let power = match of.phase {
+            Phase::Running => running.core,
+            Phase::Idle(state) => domain.idle(state),
+            Phase::Offline | Phase::Suspended => asleep(domain, |state| state.core),
+            Phase::Untold => hull([domain.idle(None), running.core]),
+        };
+        let mut amount = Amount::of(power, ns);
+        amount.ns = ns;
+        self.total.add(&amount);
+        match of.phase {
+            Phase::Running => {
+                amount.work = Amount::of(running.capacity, ns).energy;
+                for end in 0..2 {
+                    amount.energy[end] += now.upkeep[end] - before[end];
+                }
+                of.awake.all.add(&amount);
+                if let Owner::Callback(..) | Owner::Softirq(9) = self.shares[of.share].owner {
+                    of.awake.rcu.add(&amount);
+                }
+            }
+            Phase::Idle(_) => of.room += room(running.core, power, ns),
+            _ => {}
+        }
+        let share = of.share;
+        self.pay(share, &amount);
+    }
+
+    /// Counts what a domain shares up to a time.
     fn settle(&mut self, number: usize, now_ns: u64) {
         let now = &mut self.domains[number];
         let ns = now_ns.saturating_sub(std::mem::replace(&mut now.since_ns, now_ns));
@@ -413,96 +470,55 @@ impl<'m> Meter<'m> {
         }
         let running = now.running;
         let domain = &self.machine.domains[number];
-        let (mut runners, mut untold) = (0, None);
-        for at in 0..self.domains[number].cpus.len() {
-            let cpu = self.domains[number].cpus[at];
-            let (phase, share) = (self.cpus[cpu].phase, self.cpus[cpu].share);
-            let power = match phase {
-                Phase::Running => running.core,
-                Phase::Idle(state) => domain.idle(state),
-                Phase::Offline | Phase::Suspended => asleep(domain, |state| state.core),
-                Phase::Untold => hull([domain.idle(None), running.core]),
-            };
-            runners += u64::from(phase == Phase::Running);
-            untold = untold.or((phase == Phase::Untold).then_some(share));
-            let mut amount = Amount::of(power, ns);
-            self.total.add(&amount);
-            if phase == Phase::Running {
-                amount.work = Amount::of(running.capacity, ns).energy;
-            }
-            amount.ns = ns;
-            if let Phase::Idle(_) = phase {
-                self.cpus[cpu].room += room(running.core, power, ns);
-            }
-            self.charge(cpu, &amount);
-        }
-        let power = match self.level(number) {
+        let cpus = || self.domains[number].cpus.iter().map(|cpu| &self.cpus[*cpu]);
+        let runners = cpus().filter(|cpu| cpu.phase == Phase::Running).count() as u128;
+        let untold = cpus().find(|cpu| cpu.phase == Phase::Untold);
+        let other = untold
+            .unwrap_or(&self.cpus[self.domains[number].cpus[0]])
+            .share;
+        let level = self.level(number);
+        let states = || domain.states.iter().map(|state| state.shared);
+        let power = match level {
             None if runners > 0 => running.shared,
-            None => hull(
-                domain
-                    .states
-                    .iter()
-                    .map(|state| state.shared)
-                    .chain([running.shared]),
-            ),
+            None => hull(states().chain([running.shared])),
             Some(Some(u8::MAX)) => asleep(domain, |state| state.shared),
             Some(level) => {
                 let known = level.and_then(|level| domain.states.get(usize::from(level)));
-                let all = || hull(domain.states.iter().map(|state| state.shared));
-                known.map_or_else(all, |state| state.shared)
+                known.map_or_else(|| hull(states()), |state| state.shared)
             }
         };
-        if let Some((_, left)) = &mut self.domains[number].asleep {
-            *left += room(running.shared, power, ns);
-        }
         let shared = Amount::of(power, ns);
         self.total.add(&shared);
+        let now = &mut self.domains[number];
+        if let Some((_, left)) = &mut now.asleep {
+            *left += room(running.shared, power, ns);
+        }
         if runners > 0 {
-            self.split(number, shared.energy, u128::from(runners));
+            for (end, energy) in shared.energy.into_iter().enumerate() {
+                let all = energy + now.rest[end];
+                now.upkeep[end] += all / runners;
+                now.rest[end] = all % runners;
+            }
             return;
         }
-        let place = match self.level(number) {
+        let place = match level {
             Some(level) if level != Some(u8::MAX) => self.place(Owner::Cluster(level), number),
-            _ => untold.unwrap_or(self.cpus[self.domains[number].cpus[0]].share),
+            _ => other,
         };
         self.pay(place, &shared);
-    }
-
-    /// Splits energy among the CPUs of a domain that run; what does not divide goes to the first.
-    fn split(&mut self, domain: usize, energy: [u128; 2], runners: u128) {
-        let mut rest = energy.map(|energy| energy % runners);
-        for at in 0..self.domains[domain].cpus.len() {
-            let cpu = self.domains[domain].cpus[at];
-            if self.cpus[cpu].phase == Phase::Running {
-                let part = Amount {
-                    energy: [0, 1].map(|end| energy[end] / runners + rest[end]),
-                    ..Amount::default()
-                };
-                rest = [0; 2];
-                self.charge(cpu, &part);
-            }
-        }
-    }
-
-    /// Charges the owner of a CPU.
-    fn charge(&mut self, cpu: usize, amount: &Amount) {
-        let of = &mut self.cpus[cpu];
-        let share = of.share;
-        if of.phase == Phase::Running {
-            of.awake.all.add(amount);
-            match self.shares[share].owner {
-                Owner::Callback(..) | Owner::Softirq(9) => of.awake.rcu.add(amount),
-                _ => {}
-            }
-        }
-        self.pay(share, amount);
     }
 
     /// The trace is over.
     pub fn finish(&mut self) {
         self.reach(self.span_ns[1]);
         for domain in 0..self.domains.len() {
-            self.settle(domain, self.span_ns[1]);
+            self.settle_all(domain, self.span_ns[1]);
+            let first = self.domains[domain].cpus[0];
+            let rest = Amount {
+                energy: self.domains[domain].rest,
+                ..Amount::default()
+            };
+            self.pay(self.cpus[first].share, &rest);
         }
         for cpu in 0..self.cpus.len() {
             self.wake(cpu);

@@ -3,7 +3,7 @@
 use recording::facts::KernelTrace;
 
 /// An owner, in a domain.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Owner {
     /// A task, by its process number.
     Task(u32),

@@ -281,7 +281,8 @@ fn record(
                 .sum(),
             power_over_time: (0..PARTS)
                 .map(|part| {
-                    shares.iter().map(|share| share.parts[part]).sum::<f64>() * scale / part_s
+                    let both: u128 = shares.iter().map(|share| share.parts[part]).sum();
+                    both as f64 / 2.0 * scale / part_s
                 })
                 .collect(),
             name,
