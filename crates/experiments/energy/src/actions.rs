@@ -1,11 +1,14 @@
 //! The steps of a task of a benchmark, in words: `run 5ms`, `timer 6ms`,
 //! `callbacks $page.callbacks`.
 
+use crate::unknown::Value;
 use itertools::Itertools;
 use minikernel::Draw;
+use serde::Deserialize;
 
 /// A number, or the name of the unknown that it is.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(try_from = "Value")]
 pub enum Term {
     /// This number.
     Is(u64),
@@ -13,8 +16,26 @@ pub enum Term {
     Unknown(String),
 }
 
+impl Default for Term {
+    fn default() -> Self {
+        Self::Is(1)
+    }
+}
+
+impl TryFrom<Value> for Term {
+    type Error = String;
+
+    fn try_from(value: Value) -> Result<Self, String> {
+        match value {
+            Value::Number(number) => Ok(Self::Is(number)),
+            Value::Word(text) => term(&text),
+        }
+    }
+}
+
 /// The steps of a task, with others by their names.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(try_from = "String")]
 pub enum Do {
     /// Computes.
     Run(Draw),
@@ -43,11 +64,16 @@ pub enum Do {
 const KNOWN: &str = "run TIME, sleep TIME, timer TIME [more TIME], suspend, resume TASK, wait SEMAPHORE, post SEMAPHORE, callbacks NUMBER; a \
                      TIME is 5ms, 900us..1100us or ~10ms";
 
+impl TryFrom<String> for Do {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        parse(&text).map_err(|help| format!("`{text}` is no action: {help}"))
+    }
+}
+
 /// Reads an action.
-///
-/// # Errors
-/// The advice: what would be right.
-pub fn parse(text: &str) -> Result<Do, String> {
+fn parse(text: &str) -> Result<Do, String> {
     let words = text.split_whitespace().collect_vec();
     Ok(match words[..] {
         ["run", time] => Do::Run(draw(time)?),
@@ -70,10 +96,7 @@ pub fn parse(text: &str) -> Result<Do, String> {
 }
 
 /// Reads a number or `$NAME`.
-///
-/// # Errors
-/// The advice: what would be right.
-pub fn term(text: &str) -> Result<Term, String> {
+fn term(text: &str) -> Result<Term, String> {
     match text.strip_prefix('$') {
         Some(name) => Ok(Term::Unknown(name.to_owned())),
         None => text

@@ -59,11 +59,10 @@ pub fn plan<'s>(
     all_seeds: bool,
     set: &[(String, Value)],
 ) -> Vec<Visit<'s>> {
-    let seeds = if all_seeds {
-        suite.central_seeds
-    } else {
-        suite.central_seeds.min(2)
-    };
+    let seeds = suite
+        .central_seeds
+        .get()
+        .min(if all_seeds { u16::MAX } else { 2 });
     let fixed = |point: Point<'s>| {
         set.iter().fold(point, |point, (name, value)| {
             point.with(name, value.clone())
@@ -82,7 +81,7 @@ pub fn plan<'s>(
         for draw in 0..draws {
             add(Kind::Draws, draw, Point::draw(suite, draw));
         }
-        for seed in 0..seeds {
+        for seed in 0..u32::from(seeds) {
             add(Kind::Central, seed, Point::central(suite, seed));
         }
     }

@@ -4,7 +4,7 @@ use crate::board::Board;
 use crate::configuration::Configuration;
 use crate::plan::{Kind, PointResults};
 use crate::runs::{LATENCIES, OWNERS, RunResult};
-use crate::suite::{Length, Suite};
+use crate::suite::{Class, Suite};
 use crate::unknown::Value;
 use experiment::World;
 use itertools::Itertools;
@@ -58,7 +58,7 @@ fn complaints(suite: &Suite, visited: &[PointResults<'_>]) -> Vec<String> {
             .filter(|visited| visited.visit.benchmark.name == benchmark.name)
             .flat_map(|visited| visited.configurations.iter().chain([&visited.silent]));
         let unfinished = runs.clone().filter(|ran| !ran.ended).count();
-        if let (Length::Work(most), 1..) = (benchmark.length, unfinished) {
+        if let (Some(most), 1..) = (benchmark.at_most_seconds, unfinished) {
             let name = &benchmark.name;
             complaints.push(format!(
                 "{unfinished} runs of {name} did not end within {most} s"
@@ -223,8 +223,8 @@ fn describe(header: &mut Header, suite: &Suite, board: &Board, visited: &[PointR
         .filter(|benchmark| names.contains(&&benchmark.name))
         .map(|benchmark| facts::Benchmark {
             name: benchmark.name.clone(),
-            busy: benchmark.busy,
-            fixed_time: matches!(benchmark.length, Length::Seconds(_)),
+            busy: benchmark.class == Class::Busy,
+            fixed_time: benchmark.seconds.is_some(),
             source: benchmark.source.clone(),
         });
     let unknowns = suite.unknowns.iter().map(|unknown| facts::Unknown {

@@ -3,7 +3,7 @@
 use crate::board::{Board, little, little_cpus};
 use crate::configuration::Configuration;
 use crate::point::Point;
-use crate::suite::{Benchmark, KERNEL, Length, Suite};
+use crate::suite::{self, Benchmark, KERNEL, Suite};
 use crate::workload::workload;
 use experiment::{Error, Result};
 use itertools::Itertools;
@@ -93,7 +93,13 @@ pub(crate) fn kernel(
         Some(ms) if point.is_word("governor", "ondemand") => Frequency::Ondemand {
             sampling_ns: ms * 1_000_000,
         },
-        _ => point.suite.frequency.clone(),
+        _ => match point.suite.frequency {
+            suite::Frequency::Highest => Frequency::Highest,
+            suite::Frequency::Lowest => Frequency::Lowest,
+            suite::Frequency::Schedutil => Frequency::Schedutil {
+                rate_limit_ns: 10_000_000,
+            },
+        },
     };
     for switch in &point.suite.switches {
         if let Some(ns) = switch
@@ -125,9 +131,8 @@ pub fn run(
     configuration: Configuration,
     point: &Point<'_>,
 ) -> Result<RunResult> {
-    let seconds = match benchmark.length {
-        Length::Seconds(seconds) | Length::Work(seconds) => seconds,
-    };
+    let seconds = benchmark.seconds.or(benchmark.at_most_seconds);
+    let seconds = seconds.expect("checked by the reader");
     let simulated = simulate(
         board,
         benchmark,
@@ -217,10 +222,9 @@ fn ran(simulated: &SimulatedRun, benchmark: &Benchmark) -> RunResult {
         asleep: [0; 2],
         residency: residency(outcome, hardware),
         stalls: outcome.stalls.len() as u64,
-        ended: match benchmark.length {
-            Length::Seconds(_) => true,
-            Length::Work(seconds) => outcome.time < seconds * 1_000_000_000_000,
-        },
+        ended: benchmark
+            .at_most_seconds
+            .is_none_or(|seconds| outcome.time < seconds * 1_000_000_000_000),
     };
     let slow = little(hardware).cpus.clone();
     for (of, domain) in hardware.domains.iter().zip(&outcome.domains) {

@@ -41,7 +41,8 @@ pub enum Range {
 }
 
 /// Something that was not published.
-#[derive(Debug)]
+#[derive(Debug, Deserialize)]
+#[serde(try_from = "UnknownRead")]
 pub struct Unknown {
     /// Name of the unknown.
     pub name: String,
@@ -60,7 +61,84 @@ pub struct Unknown {
 /// The greatest value that an unknown can have.
 pub const MOST: u64 = 10_000_000;
 
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct UnknownRead {
+    name: String,
+    about: String,
+    values: Option<Vec<Value>>,
+    low: Option<u64>,
+    high: Option<u64>,
+    #[serde(default)]
+    spread: Spread,
+    #[serde(default)]
+    unit: String,
+    central: Value,
+    source: String,
+}
+
+#[derive(Default, PartialEq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Spread {
+    #[default]
+    Even,
+    Log,
+}
+
+impl TryFrom<UnknownRead> for Unknown {
+    type Error = String;
+
+    fn try_from(read: UnknownRead) -> Result<Self, String> {
+        let UnknownRead {
+            name,
+            about,
+            unit,
+            central,
+            source,
+            ..
+        } = read;
+        let log = read.spread == Spread::Log;
+        let (range, is_sound, is_inside) = match (read.values, read.low, read.high, &central) {
+            (Some(values), None, None, central) => {
+                let (is_sound, is_inside) = (!values.is_empty(), values.contains(central));
+                (Range::Values(values), is_sound, is_inside)
+            }
+            (None, Some(low), Some(high), Value::Number(central)) => (
+                Range::Numbers { low, high, log },
+                low <= high && high <= MOST && !(log && low == 0),
+                (low..=high).contains(central),
+            ),
+            _ => (Range::Values(Vec::new()), false, false),
+        };
+        let wrong = if !is_sound {
+            format!(
+                "give it `values`, or numbers: `low` is not above `high`, `high` at most {MOST}, and with equal ratios \
+                 `low` above 0"
+            )
+        } else if source.trim().is_empty() {
+            "it has no source: say where the range is from, or that it is assumed".to_owned()
+        } else if !is_inside {
+            format!("`central` is {central}, which is outside its range")
+        } else {
+            return Ok(Self {
+                name,
+                about,
+                unit,
+                range,
+                central,
+                source,
+            });
+        };
+        Err(format!("unknown `{name}`: {wrong}"))
+    }
+}
+
 impl Unknown {
+    /// True if its values are numbers.
+    pub fn is_number(&self) -> bool {
+        matches!(self.central, Value::Number(_))
+    }
+
     /// Draws a value.
     pub fn draw(&self, random: &mut SplitMix64) -> Value {
         match &self.range {

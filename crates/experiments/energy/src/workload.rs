@@ -6,6 +6,7 @@ use crate::point::Point;
 use crate::suite::{Benchmark, Task};
 use itertools::Itertools;
 use minikernel::{Action, CpuSet, DeviceSpec, Draw, Hardware, Phase, Start, TaskSpec, Workload};
+use toml::Spanned;
 
 /// The time that the handler of an interrupt of storage or network takes, in ns at capacity 1024:
 /// assumed.
@@ -23,11 +24,8 @@ pub fn workload(
     let there = benchmark
         .tasks
         .iter()
-        .filter(|task| {
-            task.when
-                .as_ref()
-                .is_none_or(|(name, value)| point.is(name, value))
-        })
+        .map(Spanned::get_ref)
+        .filter(|task| task.when.iter().all(|(name, value)| point.is(name, value)))
         .collect_vec();
     // Whoever is resumed by name is the first instance of it.
     let mut first = Vec::new();
@@ -53,11 +51,7 @@ pub fn workload(
         cpu: cpu(&point.word("interrupts"), hardware),
         handler_ns: HANDLER_NS,
     };
-    let semaphores = benchmark
-        .semaphores
-        .iter()
-        .map(|(_, start)| *start)
-        .collect();
+    let semaphores = benchmark.semaphores.values().copied().collect();
     let conditions = of_benchmark;
     (
         Workload {
@@ -94,10 +88,10 @@ fn spec(
         name => CpuSet::one(cpu(name, hardware)),
     };
     let capacity = capacity(hardware, &point.text(&task.calibrated));
-    let numbered = |names: &[(String, u32)], name: &str| {
+    let semaphore = |name: &str| {
+        let mut names = benchmark.semaphores.keys();
         names
-            .iter()
-            .position(|(other, _)| other == name)
+            .position(|other| other == name)
             .expect("checked by the reader") as u16
     };
     // Each task is suspended on a condition of its own number.
@@ -124,22 +118,22 @@ fn spec(
                 .find(|(other, _)| other == name)
                 .map_or(Action::Yield, |&(_, task)| Action::Resume(task as u16))
         }
-        Do::Wait(name) => Action::SemWait(numbered(&benchmark.semaphores, name)),
-        Do::Post(name) => Action::SemPost(numbered(&benchmark.semaphores, name)),
+        Do::Wait(name) => Action::SemWait(semaphore(name)),
+        Do::Post(name) => Action::SemPost(semaphore(name)),
         Do::Callbacks(count) => callbacks(point.term(count), point),
     };
     TaskSpec {
         name: format!("{}-{instance}", task.name),
-        policy: task.policy,
+        policy: task.policy(),
         cpus,
         start: Start::At(0),
         loops: task.loops,
         phases: task
             .phases
             .iter()
-            .map(|(repeat, actions)| Phase {
-                loops: Some(*repeat),
-                ..Phase::once(actions.iter().map(action).collect())
+            .map(|phase| Phase {
+                loops: Some(phase.repeat),
+                ..Phase::once(phase.actions.iter().map(action).collect())
             })
             .collect(),
         main: task.main,

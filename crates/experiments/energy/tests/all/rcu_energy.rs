@@ -221,7 +221,7 @@ fn audio_runs_beside_the_browser() {
         benchmark
             .tasks
             .iter()
-            .map(|task| task.name.clone())
+            .map(|task| task.get_ref().name.clone())
             .collect::<Vec<_>>()
     };
     let (audio, both) = (names("audio"), names("audio+bbench"));
@@ -317,12 +317,12 @@ fn a_wrong_file_is_named_with_its_line_and_what_would_be_right() {
         (
             "low = 0\nhigh = 1024",
             "low = 2000\nhigh = 1024",
-            &["mine.toml:", "transition", "low is not above high"],
+            &["mine.toml:", "transition", "`low` is not above `high`"],
         ),
         (
             "spread = \"log\"",
             "spread = \"loud\"",
-            &["mine.toml:", "loud", "even or log"],
+            &["mine.toml:", "loud", "`even` or `log`"],
         ),
         (
             "name = \"callbacks.rate\"",
@@ -362,7 +362,7 @@ fn a_wrong_file_is_named_with_its_line_and_what_would_be_right() {
         (
             "class = \"busy\"",
             "class = \"lazy\"",
-            &["mine.toml:", "lazy", "busy or rest"],
+            &["mine.toml:", "lazy", "`busy` or `rest`"],
         ),
         (
             "seconds = 3\n",
