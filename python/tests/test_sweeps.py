@@ -51,7 +51,7 @@ def test_others_read_all_chunks_as_one_table(by_command):
 
 
 def test_a_plan_that_is_wrong_is_an_exception_with_its_line(tmp_path):
-    with pytest.raises(stopwatt.Error, match="the plan:2: unknown key `gird`"):
+    with pytest.raises(stopwatt.Error, match="the plan:2: unknown field `gird`"):
         stopwatt.sweep('experiment = "psci-latency"\n[gird]\n', tmp_path / "s")
     many = 'experiment = "psci-latency"\n[grid]\nseed = "1..100000"\niterations = "1..10000"\n'
     with pytest.raises(stopwatt.Error, match="1000000000 points"):
@@ -83,7 +83,7 @@ def test_dask_leaves_the_bytes_of_the_command(by_command, client, tmp_path):
     swept = dask.sweep(client, PLAN, tmp_path / "s")
     assert (swept.outcome["points"], swept.outcome["chunks"]) == (80, 20)
     assert data_of(tmp_path / "s") == data_of(by_command)
-    with pytest.raises(stopwatt.Error, match="unknown key"):
+    with pytest.raises(stopwatt.Error, match="unknown field"):
         dask.sweep(client, PLAN + "\n[gird]\n", tmp_path / "t")
 
 

@@ -6,23 +6,93 @@ use crate::plan::Plan;
 use document::{DeTable, DeValue, Document, Result, Spanned, nearest};
 use itertools::Itertools;
 use recording::{RowKinds, metrics};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
 use std::collections::BTreeSet;
+use std::num::NonZero;
 use std::ops::Range;
 
-/// The keys that a plan may have.
-const KEYS: [&str; 11] = [
-    "experiment",
-    "world",
-    "chunk",
-    "repetitions",
-    "keep",
-    "metrics",
-    "settings",
-    "grid",
-    "list",
-    "random",
-    "seeds",
-];
+/// What a plan may have; what varies is read by [`Parser`], for its order and its places count.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PlanRead {
+    experiment: Spanned<String>,
+    world: Option<Spanned<String>>,
+    chunk: Option<NonZero<u32>>,
+    repetitions: Option<NonZero<u32>>,
+    #[serde(default = "measures")]
+    keep: Vec<Kept>,
+    #[serde(default)]
+    metrics: Vec<Spanned<String>>,
+    seeds: Option<Spanned<SeedsRead>>,
+    random: Option<RandomRead>,
+    #[serde(rename = "settings")]
+    _settings: Option<IgnoredAny>,
+    #[serde(rename = "grid")]
+    _grid: Option<IgnoredAny>,
+    #[serde(rename = "list")]
+    _list: Option<IgnoredAny>,
+}
+
+#[derive(Deserialize, PartialEq)]
+#[serde(rename_all = "lowercase")]
+enum Kept {
+    Measures,
+    Events,
+    Causes,
+}
+
+fn measures() -> Vec<Kept> {
+    vec![Kept::Measures]
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SeedsRead {
+    #[serde(default = "one")]
+    first: u64,
+    count: NonZero<u64>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RandomRead {
+    points: NonZero<u32>,
+    #[serde(default = "one")]
+    seed: u64,
+    #[serde(rename = "ranges")]
+    _ranges: IgnoredAny,
+}
+
+const fn one() -> u64 {
+    1
+}
+
+/// A range that a key is drawn from.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a range is a table or a list")]
+struct SpanRead {
+    from: End,
+    to: End,
+    unit: Option<String>,
+    digits: Option<u32>,
+}
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(untagged, expecting = "an end of a range is a number")]
+enum End {
+    Whole(i64),
+    Number(f64),
+}
+
+impl End {
+    fn number(self) -> f64 {
+        match self {
+            Self::Whole(number) => number as f64,
+            Self::Number(number) => number,
+        }
+    }
+}
 
 type Item<'a, 'i> = (String, Range<usize>, &'a Spanned<DeValue<'i>>);
 
@@ -36,80 +106,59 @@ impl Plan {
     }
 }
 
+/// How a range is written.
+const SPAN: &str = "{ from = 80.0, to = 95.0 } draws numbers, with whole ends whole numbers; `unit` and `digits` (behind the point) may \
+                    be added; a list draws one of its values";
+
 struct Parser<'s> {
     source: &'s Document,
 }
 
 impl Parser<'_> {
     fn plan(&self) -> Result<Plan> {
-        let table = self
+        let read: PlanRead = self
             .source
-            .table()
+            .read()
             .map_err(|error| error.with_help("a plan is a TOML file; docs/sweeps.md has one"))?;
+        let table = self.source.table()?;
         let table = table.get_ref();
-        if let Some(key) = table
-            .keys()
-            .find(|key| !KEYS.contains(&key.get_ref().as_ref()))
-        {
-            let near = nearest(key.get_ref(), KEYS);
-            let near = near.map_or_else(String::new, |near| format!("did you mean `{near}`? "));
-            return Err(self.source.wrong(
-                key.span(),
-                format!("unknown key `{}`", key.get_ref()),
-                format!("{near}a plan has {}", KEYS.join(", ")),
-            ));
-        }
-        let Some(experiment) = table.get("experiment") else {
-            return Err(self.source.wrong_as_a_whole(
-                "the plan names no experiment",
-                "say experiment = \"psci-latency\"; `stopwatt list` names them",
-            ));
-        };
-        let (axes, settings) = (self.axes(table)?, self.settings(table)?);
+        let (axes, settings) = (self.axes(&read, table)?, self.settings(table)?);
         self.no_key_twice(&axes, &settings)?;
-        let metrics = table
-            .get("metrics")
-            .map_or(Ok(Vec::new()), |value| self.texts(value, "metrics"))?;
-        let chunk = table
-            .get("chunk")
-            .map(|value| self.number(value, "chunk", 1..=1_000_000))
-            .transpose()?;
-        let world = table
-            .get("world")
-            .map(|value| self.text(value, "world"))
-            .transpose()?;
         Ok(Plan {
-            experiment: self.text(experiment, "experiment")?,
-            experiment_place: experiment.span(),
-            world_place: table.get("world").map_or(0..0, Spanned::span),
-            world,
+            experiment_place: read.experiment.span(),
+            experiment: read.experiment.into_inner(),
+            world_place: read.world.as_ref().map_or(0..0, Spanned::span),
+            world: read.world.map(Spanned::into_inner),
             settings,
             axes,
-            chunk,
-            keep: self.keep(table.get("keep"))?,
-            metrics: self.metrics(metrics)?,
+            chunk: read.chunk.map(|chunk| chunk.get().into()),
+            keep: RowKinds {
+                events: read.keep.contains(&Kept::Events),
+                measures: read.keep.contains(&Kept::Measures),
+                causes: read.keep.contains(&Kept::Causes),
+            },
+            metrics: self.metrics(read.metrics)?,
             source: self.source.clone(),
         })
     }
 
     /// The metrics that are kept; something measures each.
-    fn metrics(&self, given: Vec<(String, Range<usize>)>) -> Result<Vec<String>> {
+    fn metrics(&self, given: Vec<Spanned<String>>) -> Result<Vec<String>> {
         let known = || metrics::METRICS.iter().map(|metric| metric.name);
-        for (name, place) in &given {
-            if known().all(|known| known != name) {
-                let near = nearest(name, known());
-                let help = near.map_or_else(
-                    || format!("there are: {}", known().join(", ")),
-                    |near| format!("did you mean {near}?"),
-                );
-                return self.wrong(place.clone(), format!("nothing measures `{name}`"), help);
-            }
+        let is_known = |name: &&Spanned<String>| known().any(|known| known == name.get_ref());
+        if let Some(unknown) = given.iter().find(|name| !is_known(name)) {
+            let name = unknown.get_ref();
+            let help = nearest(name, known()).map_or_else(
+                || format!("there are: {}", known().join(", ")),
+                |near| format!("did you mean {near}?"),
+            );
+            return self.wrong(unknown.span(), format!("nothing measures `{name}`"), help);
         }
-        Ok(given.into_iter().map(|(name, _)| name).collect())
+        Ok(given.into_iter().map(Spanned::into_inner).collect())
     }
 
     /// The axes of a plan, in the order in which its points count them.
-    fn axes(&self, table: &DeTable<'_>) -> Result<Vec<Axis>> {
+    fn axes(&self, read: &PlanRead, table: &DeTable<'_>) -> Result<Vec<Axis>> {
         let mut axes = Vec::new();
         if let Some(rows) = table.get("list") {
             axes.push(self.list(rows)?);
@@ -120,18 +169,26 @@ impl Parser<'_> {
                 axes.push(Axis::Grid { key, place, values });
             }
         }
-        if let Some(draws) = table.get("random") {
-            axes.push(self.draws(draws)?);
+        let ranges = table
+            .get("random")
+            .and_then(|of| of.get_ref().get("ranges"));
+        if let (Some(random), Some(ranges)) = (&read.random, ranges) {
+            axes.push(self.draws(random, ranges)?);
         }
-        if let Some(seeds) = table.get("seeds") {
-            axes.push(self.seeds(seeds)?);
+        if let Some(seeds) = &read.seeds {
+            let SeedsRead { first, count } = *seeds.get_ref();
+            let Some(last) = first.checked_add(count.get() - 1) else {
+                let help = "[seeds] has count = N, and first = N (1 where it is left out)";
+                return self.wrong(seeds.span(), "seeds above 2^64 - 1", help);
+            };
+            axes.push(Axis::Grid {
+                key: "seed".to_owned(),
+                place: seeds.span(),
+                values: Values::Range { first, last },
+            });
         }
-        if let Some(repetitions) = table.get("repetitions") {
-            let count = self.number(repetitions, "repetitions", 1..=1_000_000)?;
-            if count > 1 {
-                axes.push(Axis::Repetitions(count));
-            }
-        }
+        let repetitions = read.repetitions.map_or(1, NonZero::get);
+        axes.extend((repetitions > 1).then(|| Axis::Repetitions(repetitions.into())));
         Ok(axes)
     }
 
@@ -162,36 +219,6 @@ impl Parser<'_> {
         Err(self.source.wrong(place, message, help))
     }
 
-    /// Refuses a key that is none of these.
-    fn known_keys(&self, table: &DeTable<'_>, keys: &[&str], of: &str, help: &str) -> Result {
-        match table
-            .keys()
-            .find(|key| !keys.contains(&AsRef::as_ref(key.get_ref())))
-        {
-            Some(key) => self.wrong(
-                key.span(),
-                format!("unknown key `{}` {of}", key.get_ref()),
-                help,
-            ),
-            None => Ok(()),
-        }
-    }
-
-    /// A table of the plan that may have these keys.
-    fn section<'a, 'i>(
-        &self,
-        value: &'a Spanned<DeValue<'i>>,
-        name: &str,
-        keys: &[&str],
-        help: &str,
-    ) -> Result<&'a DeTable<'i>> {
-        let DeValue::Table(table) = value.get_ref() else {
-            return self.wrong(value.span(), format!("`{name}` is no table"), help);
-        };
-        self.known_keys(table, keys, &format!("in [{name}]"), help)?;
-        Ok(table)
-    }
-
     /// The keys of a table with their values, in the order of the text. A table in it is a dotted
     /// key: `scp.channels` is the same as `"scp.channels"`. One with a key `from` is a range.
     fn leaves<'a, 'i>(
@@ -216,78 +243,22 @@ impl Parser<'_> {
 
     fn value(&self, value: &Spanned<DeValue<'_>>) -> Result<PlacedValue> {
         let place = value.span();
-        let of = match value.get_ref() {
-            DeValue::String(text) => Value::Text(text.to_string()),
-            DeValue::Boolean(is) => Value::Text(is.to_string()),
-            DeValue::Integer(digits) => {
-                match i64::from_str_radix(digits.as_str(), digits.radix()) {
-                    Ok(number) => Value::Whole(number),
-                    Err(_) => {
-                        return self.wrong(
-                            place,
-                            "a whole number of more than 64 bits",
-                            "write it as a text, in quotes",
-                        );
-                    }
-                }
-            }
-            DeValue::Float(digits) => match digits.as_str().parse::<f64>() {
-                Ok(number) if number.is_finite() => Value::Number(number),
-                _ => return self.wrong(place, "no finite number", "write a number such as 2.5"),
-            },
-            other => {
-                return self.wrong(
-                    place,
-                    format!("{} where a value must be", other.type_str()),
-                    "a value is a text, a number, true or false",
-                );
-            }
-        };
-        Ok(PlacedValue { value: of, place })
-    }
-
-    fn text(&self, value: &Spanned<DeValue<'_>>, name: &str) -> Result<String> {
-        match value.get_ref() {
-            DeValue::String(text) if !text.is_empty() => Ok(text.to_string()),
-            _ => self.wrong(
-                value.span(),
-                format!("`{name}` is no text"),
-                "write it in quotes",
-            ),
-        }
-    }
-
-    fn texts(
-        &self,
-        value: &Spanned<DeValue<'_>>,
-        name: &str,
-    ) -> Result<Vec<(String, Range<usize>)>> {
-        let DeValue::Array(all) = value.get_ref() else {
-            return self.wrong(
-                value.span(),
-                format!("`{name}` is no list of texts"),
-                format!("write it as {name} = [\"...\"]"),
-            );
-        };
-        all.iter()
-            .map(|value| Ok((self.text(value, name)?, value.span())))
-            .collect()
-    }
-
-    fn number(
-        &self,
-        value: &Spanned<DeValue<'_>>,
-        name: &str,
-        range: std::ops::RangeInclusive<u64>,
-    ) -> Result<u64> {
-        let number = match value.get_ref() {
-            DeValue::Integer(digits) => u64::from_str_radix(digits.as_str(), digits.radix()).ok(),
+        let read = match value.get_ref() {
+            DeValue::String(text) => Some(Value::Text(text.to_string())),
+            DeValue::Boolean(is) => Some(Value::Text(is.to_string())),
+            DeValue::Integer(digits) => i64::from_str_radix(digits.as_str(), digits.radix())
+                .map(Value::Whole)
+                .ok(),
+            DeValue::Float(digits) => digits.as_str().parse().map(Value::Number).ok(),
             _ => None,
         };
-        let help = format!("a whole number from {} to {}", range.start(), range.end());
-        match number.filter(|number| range.contains(number)) {
-            Some(number) => Ok(number),
-            None => self.wrong(value.span(), format!("no value of `{name}`"), help),
+        match read {
+            Some(value) => Ok(PlacedValue { value, place }),
+            None => self.wrong(
+                place,
+                format!("{} where a value must be", value.get_ref().type_str()),
+                "a value is a text, a number of at most 64 bits, true or false",
+            ),
         }
     }
 
@@ -354,146 +325,49 @@ impl Parser<'_> {
         ))
     }
 
-    fn draws(&self, value: &Spanned<DeValue<'_>>) -> Result<Axis> {
-        const HELP: &str = "[random] has points = N, seed = N, and a table [random.ranges] of keys such as\n\"costs.scp.core_off\" = { from = \
-                            80.0, to = 95.0, unit = \"us\" }";
-        let table = self.section(value, "random", &["points", "seed", "ranges"], HELP)?;
-        let (Some(points), Some(ranges)) = (table.get("points"), table.get("ranges")) else {
-            return self.wrong(value.span(), "[random] lacks `points` or `ranges`", HELP);
-        };
-        let count = self.number(points, "points", 1..=u64::from(u32::MAX))?;
-        let seed = table
-            .get("seed")
-            .map_or(Ok(1), |value| self.number(value, "seed", 0..=u64::MAX))?;
+    fn draws(&self, read: &RandomRead, ranges: &Spanned<DeValue<'_>>) -> Result<Axis> {
         let mut keys = Vec::new();
         for (key, place, value) in self.leaves(ranges, "ranges")? {
             let span = self.span(&key, value)?;
             keys.push(RandomKey {
-                stream: Stream::new(seed, &key),
+                stream: Stream::new(read.seed, &key),
                 key,
                 place,
                 span,
             });
         }
         if keys.is_empty() {
-            return self.wrong(ranges.span(), "there is no range to draw from", HELP);
+            return self.wrong(ranges.span(), "there is no range to draw from", SPAN);
         }
+        let count = read.points.get().into();
         Ok(Axis::Draws { count, keys })
     }
 
     fn span(&self, key: &str, value: &Spanned<DeValue<'_>>) -> Result<Span> {
-        const HELP: &str = "{ from = 80.0, to = 95.0 } draws numbers, with whole ends whole numbers; `unit` and `digits` (behind the \
-                            point) may be added; a list draws one of its values";
-        let table = match value.get_ref() {
-            DeValue::Array(all) if !all.is_empty() => {
-                return all
-                    .iter()
-                    .map(|value| self.value(value))
-                    .collect::<Result<_, _>>()
-                    .map(Span::Choice);
-            }
-            DeValue::Table(table) => table,
-            _ => return self.wrong(value.span(), format!("no range for `{key}`"), HELP),
-        };
-        self.known_keys(table, &["from", "to", "unit", "digits"], "of a range", HELP)?;
-        let end = |name: &str| match table.get(name) {
-            Some(value) => self.value(value),
-            None => self.wrong(
-                value.span(),
-                format!("the range of `{key}` lacks `{name}`"),
-                HELP,
-            ),
-        };
-        let (from, to) = (end("from")?, end("to")?);
-        let unit = table
-            .get("unit")
-            .map(|value| self.text(value, "unit"))
-            .transpose()?;
-        let digits = match table.get("digits") {
-            Some(value) => Some(self.number(value, "digits", 0..=15)? as u32),
-            None => None,
-        };
-        let goes_up = |is: bool| {
-            if is {
-                Ok(())
-            } else {
-                self.wrong(
-                    value.span(),
-                    format!("the range of `{key}` does not go up"),
-                    HELP,
-                )
-            }
-        };
-        match (&from.value, &to.value) {
-            (Value::Whole(from), Value::Whole(to)) if unit.is_none() && digits.is_none() => {
-                goes_up(from <= to)?;
-                Ok(Span::Whole {
-                    from: *from,
-                    to: *to,
-                })
-            }
-            (low, high) => match (low.as_number(), high.as_number()) {
-                (Some(from), Some(to)) => {
-                    goes_up(from <= to)?;
-                    Ok(Span::Numbers {
-                        from,
-                        to,
-                        digits,
-                        unit,
-                    })
-                }
-                _ => self.wrong(
-                    value.span(),
-                    format!("the ends of the range of `{key}` are no numbers"),
-                    HELP,
-                ),
+        if let DeValue::Array(all) = value.get_ref()
+            && !all.is_empty()
+        {
+            let values = all.iter().map(|value| self.value(value));
+            return values.collect::<Result<_, _>>().map(Span::Choice);
+        }
+        let read: SpanRead = self
+            .source
+            .read_value(value)
+            .map_err(|error| error.with_help(SPAN))?;
+        let (from, to) = (read.from.number(), read.to.number());
+        if from > to {
+            let message = format!("the range of `{key}` does not go up");
+            return self.wrong(value.span(), message, SPAN);
+        }
+        Ok(match (read.from, read.to, read.unit, read.digits) {
+            (End::Whole(from), End::Whole(to), None, None) => Span::Whole { from, to },
+            (_, _, unit, digits) => Span::Numbers {
+                from,
+                to,
+                digits: digits.map(|digits| digits.min(15)),
+                unit,
             },
-        }
-    }
-
-    fn seeds(&self, value: &Spanned<DeValue<'_>>) -> Result<Axis> {
-        const HELP: &str = "[seeds] has count = N, and first = N (1 where it is left out)";
-        let table = self.section(value, "seeds", &["first", "count"], HELP)?;
-        let Some(count) = table.get("count") else {
-            return self.wrong(value.span(), "[seeds] lacks `count`", HELP);
-        };
-        let count = self.number(count, "count", 1..=u64::MAX)?;
-        let first = table
-            .get("first")
-            .map_or(Ok(1), |value| self.number(value, "first", 0..=u64::MAX))?;
-        match first.checked_add(count - 1) {
-            Some(last) => Ok(Axis::Grid {
-                key: "seed".to_owned(),
-                place: value.span(),
-                values: Values::Range { first, last },
-            }),
-            None => self.wrong(value.span(), "seeds above 2^64 - 1", HELP),
-        }
-    }
-
-    fn keep(&self, value: Option<&Spanned<DeValue<'_>>>) -> Result<RowKinds> {
-        let Some(value) = value else {
-            return Ok(RowKinds {
-                measures: true,
-                ..RowKinds::default()
-            });
-        };
-        let mut kept = RowKinds::default();
-        for (text, place) in self.texts(value, "keep")? {
-            match text.as_str() {
-                "events" => kept.events = true,
-                "measures" => kept.measures = true,
-                "causes" => kept.causes = true,
-                _ => {
-                    return self.wrong(
-                        place,
-                        format!("`{text}` cannot be kept"),
-                        "any of \"measures\", \"events\", \"causes\" can",
-                    );
-                }
-            }
-        }
-        Ok(kept)
+        })
     }
 
     fn no_key_twice(&self, axes: &[Axis], settings: &[(String, PlacedValue)]) -> Result {

@@ -7,7 +7,7 @@ use std::io::ErrorKind;
 use std::ops::Range;
 use std::path::Path;
 use toml::Spanned;
-use toml::de::{DeTable, DeValue, Deserializer};
+use toml::de::{DeTable, DeValue, Deserializer, ValueDeserializer};
 
 /// The text of a document, with the name that errors show.
 #[derive(Clone, Debug)]
@@ -74,6 +74,15 @@ impl Document {
     /// the wrong kind or unit; a text of more than [`disk::MOST_TEXT`] bytes.
     pub fn read_measured<T: DeserializeOwned>(&self) -> Result<T> {
         T::deserialize(Deserializer::from(self.table()?)).map_err(|error| self.mistaken(&error))
+    }
+
+    /// Reads a part of [`Self::table`] into a type.
+    ///
+    /// # Errors
+    /// An unknown key, a missing one, a value of the wrong kind.
+    pub fn read_value<T: DeserializeOwned>(&self, value: &Spanned<DeValue<'_>>) -> Result<T> {
+        T::deserialize(ValueDeserializer::from(value.clone()))
+            .map_err(|error| self.mistaken(&error))
     }
 
     fn finite_without(&self, others: &[&str]) -> Result<Deserializer<'_>> {
