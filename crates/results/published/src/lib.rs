@@ -6,27 +6,24 @@
 //! apart.
 #![forbid(unsafe_code)]
 
-mod calls;
 pub mod claims;
-mod clocks;
-mod dataplane;
-mod eas;
-mod energy;
 mod guess;
 mod psci;
 mod strides;
+mod tables;
 
-pub use calls::{CALLS, CallFigure, CallReference, Implementation};
-pub use clocks::{CLOCKS, ClockFigure, ClockReference, DivisionFigure};
-pub use dataplane::{DataplaneReference, FOOTPRINT, FootprintFigure, NODE_CLOCKS, NodeFigure};
-pub use eas::{EAS, EasFigure, EasReference};
-pub use energy::{ENERGY, EnergyFigure, EnergyReference};
 pub use psci::{Cell, PsciReference};
 pub use strides::{STRIDES, StrideCell, StrideReference};
+pub use tables::{
+    CallFigure, CallReference, ClockReference, DataplaneReference, EasReference, EnergyFigure,
+    EnergyReference, FootprintFigure, Implementation, NodeFigure,
+};
 
 use document::{Result, Spanned};
 use experiment::{Conditions, Files};
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, Error};
+use serde::{Deserialize, Deserializer};
+use tables::CLOCKS;
 
 /// The published figures that stand beside those of an experiment.
 #[derive(Default)]
@@ -65,18 +62,38 @@ impl Published {
             ..Self::default()
         };
         match experiment {
-            "psci-calls" => all.calls = if_there(files, CALLS, CallReference::read)?,
-            "prefetch" => all.strides = if_there(files, STRIDES, StrideReference::read)?,
-            "dataplane" => {
-                all.node_clocks = if_there(files, NODE_CLOCKS, DataplaneReference::read_nodes)?
+            "psci-calls" => {
+                all.calls = table(files, "psci-calls-qemu", |of: &mut CallReference| {
+                    &mut of.figures
+                })?
             }
+            "prefetch" => all.strides = StrideReference::find(files)?,
             "batch" => {
-                all.footprint = if_there(files, FOOTPRINT, DataplaneReference::read_footprint)?;
-                all.node_clocks = if_there(files, NODE_CLOCKS, DataplaneReference::read_nodes)?;
+                all.footprint = table(
+                    files,
+                    "dataplane-footprint",
+                    |of: &mut DataplaneReference<_>| &mut of.figures,
+                )?;
+                all.node_clocks = table(
+                    files,
+                    "dataplane-runtime",
+                    |of: &mut DataplaneReference<_>| &mut of.figures,
+                )?;
             }
-            "idle-clock" => all.clocks = if_there(files, CLOCKS, ClockReference::read)?,
-            "rcu-energy" => all.energy = if_there(files, ENERGY, EnergyReference::read)?,
-            "placement" => all.eas = if_there(files, EAS, EasReference::read)?,
+            "idle-clock" => {
+                all.clocks = table(files, CLOCKS, |of: &mut ClockReference| &mut of.clocks)?;
+                if let Some(clocks) = &mut all.clocks {
+                    clocks.divisions = figures(files, "cpuidle-division")?;
+                }
+            }
+            "rcu-energy" => {
+                all.energy = table(files, "rcu-energy", |of: &mut EnergyReference| {
+                    &mut of.figures
+                })?
+            }
+            "placement" => {
+                all.eas = table(files, "eas-energy", |of: &mut EasReference| &mut of.figures)?
+            }
             _ => {}
         }
         Ok(all)
@@ -98,35 +115,33 @@ impl Published {
     }
 }
 
-/// The rows of a file of figures; `wrong` says what is wrong with one, and what would be right.
-fn figures<F: DeserializeOwned>(
-    files: &dyn Files,
-    name: &str,
-    wrong: impl Fn(&F) -> Option<(String, &'static str)>,
-) -> Result<Vec<F>> {
-    let document = files.document(name)?;
-    let checked = |row: Spanned<F>| match wrong(row.get_ref()) {
-        Some((message, help)) => Err(document.wrong(row.span(), message, help)),
-        None => Ok(row.into_inner()),
-    };
-    document.rows()?.into_iter().map(checked).collect()
+/// The rows of a table.
+fn figures<F: DeserializeOwned>(files: &dyn Files, name: &str) -> Result<Vec<F>> {
+    let rows = files.document(&format!("{name}.csv"))?.rows()?;
+    Ok(rows.into_iter().map(Spanned::into_inner).collect())
 }
 
-/// True of a number above 0 that is no infinity.
-fn is_positive(value: f64) -> bool {
-    value.is_finite() && value > 0.0
-}
-
-/// Reads the reference of a name, if it is among some files.
-fn if_there<T>(
+/// A table with its description, if there is one of this name.
+fn table<R: DeserializeOwned, F: DeserializeOwned>(
     files: &dyn Files,
     name: &str,
-    read: fn(&dyn Files) -> Result<T>,
-) -> Result<Option<T>> {
-    let file = format!("{name}.toml");
-    if files.list("")?.contains(&file) {
-        read(files).map(Some)
+    place: fn(&mut R) -> &mut Vec<F>,
+) -> Result<Option<R>> {
+    let description = format!("{name}.toml");
+    if !files.list("")?.contains(&description) {
+        return Ok(None);
+    }
+    let mut read = files.document(&description)?.read()?;
+    *place(&mut read) = figures(files, name)?;
+    Ok(Some(read))
+}
+
+/// Reads a figure by which others are divided.
+fn positive<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
+    let value = f64::deserialize(from)?;
+    if value.is_finite() && value > 0.0 {
+        Ok(value)
     } else {
-        Ok(None)
+        Err(D::Error::custom(format!("{value} is not greater than 0")))
     }
 }

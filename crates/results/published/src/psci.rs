@@ -80,7 +80,7 @@ struct File {
     condition: Vec<Condition>,
     fit: Vec<Rule>,
     #[serde(default)]
-    leave_out: Vec<LeaveOut>,
+    leave_out: Vec<Rule>,
 }
 
 #[derive(Deserialize)]
@@ -128,6 +128,8 @@ enum ScpProtocol {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Rule {
+    /// Its words, or why it leaves cells out.
+    #[serde(alias = "why")]
     rule: String,
     case: Option<String>,
     mode: String,
@@ -146,17 +148,6 @@ enum CpuPosition {
     /// The last CPU but one, by cluster and core and without the timer's owner, in the order in
     /// which the power controller gives power.
     PoweredLastButOne,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct LeaveOut {
-    #[serde(rename = "why")]
-    _why: String,
-    case: String,
-    mode: String,
-    metric: String,
-    cpus: Vec<(u16, u16)>,
 }
 
 #[derive(Deserialize)]
@@ -183,10 +174,8 @@ impl PsciReference {
         let mut cells = cells(files, &file.figures)?;
         let orders = file.condition;
         let used = |cell: &Cell| {
-            file.fit
-                .iter()
-                .any(|rule| rule.covers(cell, &cells, &orders))
-                && !file.leave_out.iter().any(|left_out| left_out.covers(cell))
+            let covers = |rule: &Rule| rule.covers(cell, &cells, &orders);
+            file.fit.iter().any(covers) && !file.leave_out.iter().any(covers)
         };
         let used = cells.iter().map(used).collect_vec();
         for (cell, used) in cells.iter_mut().zip(used) {
@@ -309,15 +298,6 @@ impl Rule {
                 let order = condition(orders, &cell.release, &cell.case);
                 order.and_then(|order| place.core_of(order)) == Some(cell.place())
             })
-    }
-}
-
-impl LeaveOut {
-    fn covers(&self, cell: &Cell) -> bool {
-        cell.case == self.case
-            && cell.mode == self.mode
-            && cell.metric == self.metric
-            && self.cpus.contains(&cell.place())
     }
 }
 

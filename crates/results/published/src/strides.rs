@@ -1,6 +1,6 @@
 //! The stride study of the data plane.
 
-use crate::{figures, if_there, is_positive};
+use crate::{positive, table};
 use document::Result;
 use experiment::{Conditions, Files};
 use serde::Deserialize;
@@ -50,6 +50,8 @@ pub struct StrideReference {
 struct Description {
     platform: String,
     fit: Fit,
+    #[serde(skip)]
+    rows: Vec<Row>,
 }
 
 #[derive(Deserialize)]
@@ -58,65 +60,50 @@ struct Fit {
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 struct Row {
     #[serde(rename = "loop")]
     loop_name: String,
     stride_first: usize,
     /// As the first where none is given.
     stride_second: Option<usize>,
+    #[serde(deserialize_with = "positive")]
     mpps: f64,
+    #[serde(deserialize_with = "positive")]
     clocks_per_packet: f64,
 }
 
 /// Name of the study's files, without their endings.
 pub const STRIDES: &str = "dataplane-prefetch";
 
-fn wrong(row: &Row) -> Option<(String, &'static str)> {
-    if !matches!(row.loop_name.as_str(), "single" | "single-split" | "dual") {
-        let message = format!("`{}` is no loop", row.loop_name);
-        return Some((message, "a loop is single, single-split or dual"));
-    }
-    if !is_positive(row.clocks_per_packet) {
-        let message = format!("{} clocks per packet", row.clocks_per_packet);
-        return Some((message, "clocks_per_packet must be greater than 0"));
-    }
-    let message = format!("{} Mpps", row.mpps);
-    (!is_positive(row.mpps)).then_some((message, "mpps must be greater than 0"))
-}
-
 impl StrideReference {
-    /// Reads the published stride tables and what a fit may see of them.
+    /// Reads the published stride tables and what a fit may see of them, if there are any.
     ///
     /// # Errors
     /// The first thing that is wrong, with its file and line.
-    pub fn read(files: &dyn Files) -> Result<Self> {
-        let description: Description = files.document(&format!("{STRIDES}.toml"))?.read()?;
-        let rows = figures(files, &format!("{STRIDES}.csv"), wrong)?;
+    pub fn find(files: &dyn Files) -> Result<Option<Self>> {
+        let Some(read) = table(files, STRIDES, |of: &mut Description| &mut of.rows)? else {
+            return Ok(None);
+        };
         let cell = |row: Row| StrideCell {
-            may_be_fitted: description.fit.loops.contains(&row.loop_name),
+            may_be_fitted: read.fit.loops.contains(&row.loop_name),
             loop_name: row.loop_name,
             stride_first: row.stride_first,
             stride_second: row.stride_second.unwrap_or(row.stride_first),
             ticks: row.clocks_per_packet,
             mpps: row.mpps,
         };
-        let cells = rows.into_iter().map(cell).collect();
-        Ok(Self {
-            cells,
-            platform: description.platform,
-        })
+        Ok(Some(Self {
+            cells: read.rows.into_iter().map(cell).collect(),
+            platform: read.platform,
+        }))
     }
 
     /// Reads the stride tables of a platform, if there are any.
     ///
     /// # Errors
-    /// As [`StrideReference::read`].
+    /// As [`StrideReference::find`].
     pub fn for_platform(files: &dyn Files, platform: &str) -> Result<Option<Self>> {
-        Ok(
-            if_there(files, STRIDES, Self::read)?
-                .filter(|reference| reference.platform == platform),
-        )
+        Ok(Self::find(files)?.filter(|reference| reference.platform == platform))
     }
 
     /// The cells that were measured: what a prediction is asked for. No figure is among it.

@@ -17,7 +17,9 @@ fn platform() -> CorePlatform {
 }
 
 fn reference() -> StrideReference {
-    StrideReference::read(&Folder(data().join("data/published"))).unwrap()
+    StrideReference::find(&Folder(data().join("data/published")))
+        .unwrap()
+        .unwrap()
 }
 
 /// Far from the best costs: enough to see what the search follows.

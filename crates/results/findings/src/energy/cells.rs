@@ -151,7 +151,7 @@ impl<'r> Cells<'r> {
         let scale = published.and_then(|published| {
             let reference = references
                 .iter()
-                .find(|reference| reference.benchmark == *published.scale.get_ref())?;
+                .find(|reference| reference.benchmark == published.scale)?;
             Some(reference.published_power_w? / reference.power_unit.median)
         });
         for reference in &mut references {
@@ -314,7 +314,7 @@ impl<'r> Reader<'_, 'r> {
             used_in_fit: is_reference
                 && self
                     .published
-                    .is_some_and(|published| published.scale.get_ref() == name),
+                    .is_some_and(|published| published.scale == name),
         })
     }
 

@@ -163,7 +163,7 @@ fn reference_power(savings: &Savings<'_>, told: &mut Blocks) {
     let is_scale = |of: &Reference<'_>| {
         savings
             .reference
-            .is_some_and(|reference| reference.scale.get_ref() == of.benchmark)
+            .is_some_and(|reference| reference.scale == of.benchmark)
     };
     let (_, [low, high]) = interval_words(savings);
     let watts = |value: Option<f64>| value.map(|watts| fixed(watts, 3));
