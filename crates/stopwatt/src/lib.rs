@@ -25,6 +25,7 @@ mod of_commit;
 mod on_board;
 pub mod output;
 mod payload_command;
+mod platform_check;
 mod platform_command;
 pub mod recordings;
 pub mod report_command;
@@ -255,7 +256,7 @@ fn run(matches: &ArgMatches, console: &Console) -> Result<Answer> {
         Command::List(options) => list::run(console, &data, options),
         Command::Claims(options) => return claims_command::run(console, &data, options),
         Command::Doctor(options) => doctor_command::run(console, &data, options),
-        Command::Platform { what } => platform_command::run(console, what),
+        Command::Platform { what } => platform_command::run(console, &data, what),
         Command::Payload(options) => payload_command::run(console, &data, options),
         Command::Completions(options) => {
             shell_commands::completions(console, arguments::command(), options)

@@ -1,6 +1,8 @@
-//! `stopwatt platform`: a platform file made of a board's own files.
+//! `stopwatt platform`: a platform file made of a board's own files, and what one rests on.
 
+use crate::data::Data;
 use crate::output;
+use crate::platform_check::{self, CheckOptions};
 use clap::{Args, Subcommand};
 use console::Console;
 use miette::{Result, bail};
@@ -12,6 +14,8 @@ use std::path::PathBuf;
 pub enum PlatformAction {
     /// Make a platform file of a board's device tree, or of the kernel's files of its CPUs.
     From(FromOptions),
+    /// Say what a platform declares, borrows and assumes, and what follows from its powers.
+    Check(CheckOptions),
 }
 
 /// Options of `platform from`.
@@ -43,7 +47,11 @@ pub struct FromOptions {
 }
 
 /// Reads the board's files, and writes or prints the platform.
-pub fn run(console: &Console, PlatformAction::From(options): &PlatformAction) -> Result<()> {
+pub fn run(console: &Console, data: &Data, action: &PlatformAction) -> Result<()> {
+    let options = match action {
+        PlatformAction::From(options) => options,
+        PlatformAction::Check(options) => return platform_check::run(console, data, options),
+    };
     if let Some(path) = &options.output {
         output::ending_of(path, &["toml"])?;
         if path.is_file() && !options.replace {

@@ -352,3 +352,41 @@ fn a_source_names_the_program_that_it_needs() {
         );
     }
 }
+
+/// What a platform rests on, and what a meter's powers say of its own.
+#[test]
+fn a_check_says_what_a_platform_rests_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let table = folder.path().join("watts.csv");
+    let table = table.to_str().unwrap();
+    let head = "domain,clock_mhz,cores,watts\nlittle,533,1,0.396\n";
+    let check = |rows: &str| {
+        std::fs::write(table, format!("{head}{rows}")).unwrap();
+        stopwatt(&["platform", "check", "hikey960", "--measured", table])
+    };
+    // (0.763 - 0.396) / 3 = 0.122 W, and 0.396 - 0.122 beside it.
+    let output = check("little,533,4,0.763\n");
+    let text = String::from_utf8(output.stdout).unwrap();
+    for part in [
+        "7 are assumed, 23 are declared",
+        "of up to 369 of 1024 on little",
+        "a core takes 0.122 W, 4.26 times the platform's, all else 0.274 W",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    for (rows, parts) in [
+        ("", ["watts.csv:2", "add one with more cores"]),
+        (
+            "little,533,4,0.763\nmiddle,533,2,1.0\n",
+            ["watts.csv:4", "little, big"],
+        ),
+    ] {
+        let error = error_of(&check(rows));
+        for part in parts {
+            assert!(error.contains(part), "{part}: {error}");
+        }
+    }
+    let json = stopwatt(&["platform", "check", "hikey960", "--format", "json"]);
+    let json: Value = serde_json::from_slice(&json.stdout).unwrap();
+    assert_eq!(json["least_on"][1], 369);
+}
