@@ -21,8 +21,7 @@ pub use tables::{
 
 use document::{Result, Spanned};
 use experiment::{Conditions, Files};
-use serde::de::{DeserializeOwned, Error};
-use serde::{Deserialize, Deserializer};
+use serde::de::DeserializeOwned;
 use tables::CLOCKS;
 
 /// The published figures that stand beside those of an experiment.
@@ -134,14 +133,4 @@ fn table<R: DeserializeOwned, F: DeserializeOwned>(
     let mut read = files.document(&description)?.read()?;
     *place(&mut read) = figures(files, name)?;
     Ok(Some(read))
-}
-
-/// Reads a figure by which others are divided.
-fn positive<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
-    let value = f64::deserialize(from)?;
-    if value.is_finite() && value > 0.0 {
-        Ok(value)
-    } else {
-        Err(D::Error::custom(format!("{value} is not greater than 0")))
-    }
 }

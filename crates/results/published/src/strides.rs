@@ -1,6 +1,7 @@
 //! The stride study of the data plane.
 
-use crate::{positive, table};
+use crate::table;
+use crate::tables::positive;
 use document::Result;
 use experiment::{Conditions, Files};
 use serde::Deserialize;

@@ -1,8 +1,8 @@
 //! Published tables of other experiments than the PSCI latencies: a description each, and rows.
 
-use crate::positive;
 use experiment::Conditions;
-use serde::Deserialize;
+use serde::de::Error;
+use serde::{Deserialize, Deserializer};
 
 /// The name of the costs of clocks.
 pub const CLOCKS: &str = "cpuidle-clock";
@@ -262,5 +262,18 @@ impl EnergyReference {
     pub fn power(&self, benchmark: &str) -> Option<f64> {
         let of = self.figure(benchmark, &self.reference)?;
         Some(of.energy_j / of.time_s)
+    }
+}
+
+/// Reads a figure by which others are divided.
+///
+/// # Errors
+/// It is not greater than 0.
+pub fn positive<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
+    let value = f64::deserialize(from)?;
+    if value.is_finite() && value > 0.0 {
+        Ok(value)
+    } else {
+        Err(D::Error::custom(format!("{value} is not greater than 0")))
     }
 }
