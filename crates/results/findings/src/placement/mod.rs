@@ -79,6 +79,9 @@ pub struct Policy<'r> {
     /// The share of that task's work which it left undone, against the policy that did most of it:
     /// what is not done takes no energy.
     pub unfinished_share: f64,
+    /// The share that it did of all work, each task against the policy that did most of it. Energies
+    /// are ranked by what they are for the same work.
+    pub work_share: f64,
     /// True if no task stopped and hardly any work was left undone: only then do energies compare.
     pub is_done: bool,
     /// Run time in seconds.
@@ -212,6 +215,7 @@ impl<'r> PolicyMeasures<'r> {
             energy_of_all_big: Interval::of_all(&relative.collect_vec()),
             unfinished: None,
             unfinished_share: 0.0,
+            work_share: 1.0,
             is_done: true,
             run_time_s: Interval::of_all(&self.values(policy, metrics::RUN_TIME, "")),
             running: by(metrics::RUNNING),
@@ -397,6 +401,7 @@ fn left_undone(policies: &mut [Policy<'_>]) {
     let all: f64 = most.values().sum();
     for policy in policies {
         let done: f64 = policy.tasks.values().map(|task| task.work_us).sum();
+        policy.work_share = done / all;
         let tasks = policy.tasks.0.iter().filter(|(name, _)| most[name] > 0.0);
         // How many times what is allowed each task left undone.
         if let Some((name, share, times)) = tasks
@@ -408,7 +413,7 @@ fn left_undone(policies: &mut [Policy<'_>]) {
             .max_by_key(|of| total_order(of.2))
         {
             (policy.unfinished, policy.unfinished_share) = (Some(name), share);
-            policy.is_done = times <= 1.0 && done >= 0.9 * all;
+            policy.is_done = times <= 1.0 && policy.work_share >= 0.9;
         }
     }
 }
@@ -455,13 +460,14 @@ fn least<'r, T>(
 
 /// The names of the policies with the least energy, of their energies seed by seed: one stands
 /// behind that with the least sum if seeds, in pairs, tell that it takes more. None of too few.
-fn thriftiest<'r>(policies: &[(&'r str, &[f64])]) -> Vec<&'r str> {
+fn thriftiest<'r>(policies: &[(&'r str, Vec<f64>)]) -> Vec<&'r str> {
     let sum = |energies: &[f64]| energies.iter().sum::<f64>();
-    let Some((_, first)) = policies.iter().min_by_key(|of| total_order(sum(of.1))) else {
+    let Some((_, first)) = policies.iter().min_by_key(|of| total_order(sum(&of.1))) else {
         return Vec::new();
     };
     let level = LEVEL / policies.len() as f64;
-    least(policies.iter().copied(), |energies| {
+    let all = policies.iter().map(|(name, energies)| (*name, energies));
+    least(all, |energies| {
         let pairs = first.iter().zip(*energies);
         let pairs = pairs.map(|(least, own)| [*least, *own]).collect_vec();
         let tested = evidence::test_pairs(&pairs, level)?;
@@ -477,7 +483,11 @@ fn wins<'p, 'r>(policies: &'p [Policy<'r>], task: Option<&str>) -> Wins<'r> {
         .iter()
         .filter_map(p95)
         .fold(f64::INFINITY, f64::min);
-    let energies = |policy: &'p Policy<'r>| (policy.name, &policy.integrals[..]);
+    let energies = |policy: &'p Policy<'r>| {
+        let energies = policy.integrals.iter();
+        let for_all = energies.map(|energy| energy / policy.work_share);
+        (policy.name, for_all.collect_vec())
+    };
     let done = || policies.iter().filter(|policy| policy.is_done);
     Wins {
         latency: least(

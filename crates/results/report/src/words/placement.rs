@@ -54,12 +54,27 @@ fn energy(placement: &Placement<'_>, policies: &[&str]) -> String {
         let percent = ends(share.times(100.0), |share| fixed(share, 1));
         format!("{} % of all-big's", percent.plain())
     });
-    let both = energy.into_iter().chain(share).join(", ");
+    let work = over(|policy| {
+        let [low, median, high] = [policy.work_share; 3];
+        Some(Interval { low, median, high })
+    });
+    let work = work.filter(|_| is_partial(placement));
+    let work = work.map(|share| {
+        let percent = ends(share.times(100.0), |share| fixed(share, 1));
+        format!("for {} % of the work", percent.plain())
+    });
+    let both = energy.into_iter().chain(share).chain(work).join(", ");
     if both.is_empty() {
         both
     } else {
         format!(" ({both})")
     }
+}
+
+/// True if tasks that wait between pieces of work did fewer of them under some policy.
+fn is_partial(placement: &Placement<'_>) -> bool {
+    let mut done = placement.policies.iter().filter(|policy| policy.is_done);
+    done.any(|policy| policy.work_share < 1.0 - ALIKE)
 }
 
 /// The policies under which a task did less than under another.
@@ -172,6 +187,9 @@ fn least_energy(placement: &Placement<'_>) -> Option<String> {
             placement.seeds,
             (4 * placement.seeds).max(20)
         ),
+        (policies, _) if is_partial(placement) => {
+            least(placement, policies, "the least energy for the work done")
+        }
         (policies, _) => least(placement, policies, "the least energy of all"),
     })
 }
