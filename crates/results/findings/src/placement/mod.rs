@@ -579,16 +579,23 @@ mod tests {
         let alike = [1.1, 2.8, 2.1, 4.9];
         let more = own.map(|energy| 1.5 * energy + 0.01);
         // Their ranges overlap, and each seed has the same order.
-        assert_eq!(thriftiest(&[("a", &own), ("b", &more)]), ["a"]);
         assert_eq!(
-            thriftiest(&[("a", &own), ("b", &alike), ("c", &more)]),
+            thriftiest(&[("a", own.to_vec()), ("b", more.to_vec())]),
+            ["a"]
+        );
+        assert_eq!(
+            thriftiest(&[
+                ("a", own.to_vec()),
+                ("b", alike.to_vec()),
+                ("c", more.to_vec())
+            ]),
             ["b", "a"]
         );
-        assert!(thriftiest(&[("a", &own), ("b", &alike)]).is_empty());
+        assert!(thriftiest(&[("a", own.to_vec()), ("b", alike.to_vec())]).is_empty());
         assert!(
-            thriftiest(&[("a", &own[..2]), ("b", &more[..2])]).is_empty(),
+            thriftiest(&[("a", own[..2].to_vec()), ("b", more[..2].to_vec())]).is_empty(),
             "of two seeds none is told"
         );
-        assert!(thriftiest(&[("a", &own)]).is_empty() && thriftiest(&[]).is_empty());
+        assert!(thriftiest(&[("a", own.to_vec())]).is_empty() && thriftiest(&[]).is_empty());
     }
 }
