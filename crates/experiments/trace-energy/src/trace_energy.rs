@@ -107,6 +107,8 @@ impl Experiment for TraceEnergy {
 
         let mut header = Header::new(ABOUT.name, World::Sim.name(), "ns");
         header.iterations = 1;
+        // Another trace of the same work is another run of a real machine.
+        header.repeatable = Some(false);
         header.notes.extend(read.notes);
         header.notes.extend(doubts(&machine, &told));
         let seconds = (last - first) as f64 / 1e9;

@@ -3,13 +3,15 @@
 use crate::policy::Policy;
 use crate::result::{Basis, CauseChange, Cell, Change, Row, Shift, Verdict};
 use crate::rows::{Matched, SideRows, is_exact};
-use crate::table::Samples;
+use crate::table::{Key, Samples};
 use attribution::Cause;
 use evidence::{Runs, Tested};
 use itertools::Itertools;
+use recording::facts::TraceEnergy;
 use recording::metrics::{self, Better};
 use recording::units::{nanoseconds, unit};
 use recording::{Header, grouped, stats};
+use std::collections::HashMap;
 
 /// A factor from which a change of too few runs is told as large.
 const LARGE: f64 = 2.0;
@@ -31,6 +33,7 @@ impl Judge<'_> {
         let mut shifts = Vec::new();
         for side in 1..self.sides.len() {
             shifts.extend(self.judge_side(matched, &mut rows, side));
+            judge_ranges(&mut rows, side);
         }
         (rows, shifts)
     }
@@ -213,6 +216,38 @@ impl Judge<'_> {
             (true, false) => direction(row.better, change.absolute),
         };
         (verdict, below)
+    }
+}
+
+/// Takes back the verdicts on the least and the most of one thing where the sides' ranges overlap:
+/// what lies in them may be the same.
+fn judge_ranges(rows: &mut [Row], side: usize) {
+    let ends = TraceEnergy::ENDS.map(|end| {
+        let of_end = rows.iter().enumerate();
+        of_end.filter_map(move |(at, row)| {
+            let cell = |side: usize| row.cells[side].as_ref();
+            let key = Key {
+                mode: String::new(),
+                ..row.key.clone()
+            };
+            let pair = cell(0).zip(cell(side))?;
+            (row.key.mode == end).then_some((key, (at, pair)))
+        })
+    });
+    let [least, most] = ends.map(Iterator::collect::<HashMap<_, _>>);
+    let overlaps = least
+        .iter()
+        .filter_map(|(key, (low, (low_before, low_after)))| {
+            let (high, (high_before, high_after)) = most.get(key)?;
+            (low_before.min <= high_after.max && low_after.min <= high_before.max)
+                .then_some([*low, *high])
+        });
+    for at in overlaps.flatten().collect_vec() {
+        if let Some(change) = &mut rows[at].changes[side - 1]
+            && change.verdict != Verdict::Same
+        {
+            change.verdict = Verdict::Unclear;
+        }
     }
 }
 
