@@ -242,8 +242,7 @@ fn fit(
             .carry_from
             .as_ref()
             .and_then(|carried| fitted.get(carried));
-        let calibration =
-            calibrate::fit(platform, &release, reference, plan, carried).into_diagnostic()?;
+        let calibration = calibrate::fit(platform, &release, reference, plan, carried)?;
         // What a fit is not trusted with is not carried either, if there are costs from before.
         let before = if calibration.gate.passed() {
             None

@@ -1,9 +1,8 @@
 //! The fit.
 
-use crate::cell_fit::CellFit;
-use crate::error::Error;
 use crate::gate::{Gate, information};
 use crate::parameters::{self, Parameter, Plan};
+use document::Error;
 use itertools::{Itertools, izip};
 use levenberg_marquardt::{LeastSquaresProblem, LevenbergMarquardt};
 use nalgebra::storage::Owned;
@@ -84,6 +83,26 @@ const VALLEY: f64 = 0.1;
 /// A direction that is less certain than this part of the priors is not told by the data.
 const INDISTINCT: f64 = 0.5;
 
+const OTHER_PRIORS: &str = "give the plan of the fit other priors";
+
+fn no_cells(release: &Release) -> Error {
+    Error::new(
+        format!(
+            "the reference has no cell of {} that a fit may use",
+            release.name
+        ),
+        "name a release of which the reference declares cells for fits",
+    )
+}
+
+/// A used cell and what the fit makes of it.
+pub struct CellFit {
+    /// The published cell.
+    pub cell: Cell,
+    /// The simulated value in microseconds.
+    pub fitted: f64,
+}
+
 /// The cells of a release that a fit may use: all that [`fit`] sees of the published figures.
 pub fn usable_cells(release: &str, reference: &PsciReference) -> Vec<Cell> {
     reference
@@ -107,7 +126,7 @@ pub fn fit(
 ) -> Result<Calibration, Error> {
     let cells = usable_cells(&release.name, reference);
     if cells.is_empty() {
-        return Err(Error::NoCells(release.name.clone()));
+        return Err(no_cells(release));
     }
     let parameters = plan.parameters(platform, carried)?;
     // A counter that resolves picoseconds: the fit wants to see small steps.
@@ -244,7 +263,7 @@ impl Model<'_> {
             .collect::<Result<_, _>>()?;
         // There is at least the start at the priors.
         let best = found.iter().min_by_key(|of| total_order(of.1)).cloned();
-        let mut best = best.ok_or_else(|| Error::NoCells(self.release.name.clone()))?;
+        let mut best = best.ok_or_else(|| no_cells(self.release))?;
         // A step that went below 0 finds no slope there: what ended at 0 is tried once more from
         // half of its prior.
         let again = best.0.map(|scale| if scale <= 0.0 { 0.5 } else { scale });
@@ -292,10 +311,9 @@ impl Model<'_> {
         if is_found {
             Ok((problem.scales, outcome.objective_function))
         } else {
-            Err(Error::Diverged(
-                self.release.name.clone(),
-                format!("{:?}", outcome.termination),
-            ))
+            let why = outcome.termination;
+            let message = format!("the fit of {} did not converge: {why:?}", self.release.name);
+            Err(Error::new(message, OTHER_PRIORS))
         }
     }
 
@@ -348,11 +366,10 @@ impl Model<'_> {
             spread: false,
         };
         Ok(soc::run(machine, &conditions)
-            .map_err(|source| Error::Run {
-                release: self.release.name.clone(),
-                case: case.name,
-                mode: case.mode.name(),
-                source,
+            .map_err(|error| {
+                let (release, mode) = (&self.release.name, case.mode.name());
+                let message = format!("while fitting {release}, {} in {mode}: {error}", case.name);
+                Error::new(message, OTHER_PRIORS)
             })?
             .measured
             .into_iter()

@@ -9,17 +9,13 @@
 //! same costs.
 #![forbid(unsafe_code)]
 
-mod cell_fit;
-mod error;
 mod fit;
 mod gate;
 mod parameters;
 mod report;
 mod strides;
 
-pub use cell_fit::CellFit;
-pub use error::Error;
-pub use fit::{Calibration, Indistinct, fit, usable_cells};
+pub use fit::{Calibration, CellFit, Indistinct, fit, usable_cells};
 pub use gate::{Gate, LeaveOneOut};
 pub use parameters::{Parameter, Plan, Prior};
 pub use strides::{fit_strides, usable_strides};

@@ -1,10 +1,9 @@
 //! The plan of a fit: the plan file of a platform, and parameters as fields of the costs.
 
-use crate::Error;
-use document::Document;
-use serde::Deserialize;
+use document::{Document, Error};
+use serde::{Deserialize, Deserializer, de};
 use soc::config::{CoreCosts, Costs, Platform, PowerUnitCosts};
-use soc::quantity::Duration;
+use soc::quantity::{time, within};
 use std::collections::BTreeSet;
 
 /// Plan of a fit of a platform's costs.
@@ -53,7 +52,8 @@ struct File {
 #[serde(deny_unknown_fields)]
 struct Carry {
     from: String,
-    within: toml::Spanned<f64>,
+    #[serde(deserialize_with = "deviation")]
+    within: f64,
     #[serde(rename = "why")]
     _why: String,
 }
@@ -61,7 +61,8 @@ struct Carry {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct PriorTable {
-    within: toml::Spanned<f64>,
+    #[serde(deserialize_with = "deviation")]
+    within: f64,
 }
 
 #[derive(Deserialize)]
@@ -72,28 +73,50 @@ struct FileParameter {
     #[serde(rename = "why")]
     _why: String,
     /// Standard deviation of this prior, as a part of it, where it is known better than the others.
-    within: Option<toml::Spanned<f64>>,
+    #[serde(default, deserialize_with = "some_deviation")]
+    within: Option<f64>,
     /// Multiples of the prior from which the fit is tried, where the cells bend.
-    starts: Option<toml::Spanned<Vec<f64>>>,
+    #[serde(default = "from_itself", deserialize_with = "starts")]
+    starts: Vec<f64>,
     #[serde(default)]
     carried: bool,
 }
 
-/// A standard deviation that leaves a prior no weight, as a part of it.
-const MOST_WITHIN: f64 = 1000.0;
+/// A standard deviation as a part of a prior; a greater one leaves the prior no weight.
+fn deviation<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
+    let help = "a standard deviation is more than 0, and at most 1000: write 0.1 for what is known to a tenth";
+    within(f64::deserialize(from)?, f64::MIN_POSITIVE..=1000.0, help)
+}
+
+fn some_deviation<'de, D: Deserializer<'de>>(from: D) -> Result<Option<f64>, D::Error> {
+    deviation(from).map(Some)
+}
+
+fn from_itself() -> Vec<f64> {
+    vec![1.0]
+}
+
+fn starts<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<f64>, D::Error> {
+    let starts = Vec::<f64>::deserialize(from)?;
+    if starts.iter().any(|&start| start > 0.0) {
+        return Ok(starts);
+    }
+    Err(de::Error::custom(
+        "no start is more than 0: write multiples of the prior, such as [0.5, 1.0, 2.0], or leave it out",
+    ))
+}
 
 /// The one cost that is no time.
 const SHARE: &str = "flush_port_share";
 
 /// The prior of a parameter: microseconds, or a share.
-fn prior(document: &Document, parameter: &FileParameter) -> Result<f64, document::Error> {
+fn prior(document: &Document, parameter: &FileParameter) -> Result<f64, Error> {
     let text = parameter.prior.get_ref();
     let prior = if parameter.key.get_ref() == SHARE {
         text.parse()
             .map_err(|_| format!("`{text}` is no share: expected a part of 1, such as \"0.1\""))
     } else {
-        text.parse::<Duration>()
-            .map(|duration| duration.0 as f64 / 1e6)
+        time(text).map(|ps| ps as f64 / 1e6)
     };
     match prior {
         Ok(prior) if prior > 0.0 => Ok(prior),
@@ -112,24 +135,8 @@ impl Plan {
     ///
     /// # Errors
     /// What is wrong, with its line.
-    pub fn read(document: &Document) -> Result<Self, document::Error> {
+    pub fn read(document: &Document) -> Result<Self, Error> {
         let file: File = document.read()?;
-        let of_parameters = file
-            .parameter
-            .iter()
-            .filter_map(|parameter| parameter.within.as_ref());
-        if let Some(within) = file
-            .carry
-            .iter()
-            .map(|carry| &carry.within)
-            .chain([&file.prior.within])
-            .chain(of_parameters)
-            .into_iter()
-            .find(|it| !(0.0..=MOST_WITHIN).contains(it.get_ref()) || *it.get_ref() == 0.0)
-        {
-            let help = format!("write 0.1 for what is known to a tenth; {MOST_WITHIN} is the most");
-            return Err(document.wrong(within.span(), "a standard deviation is more than 0", help));
-        }
         let mut entries = Vec::new();
         for parameter in file.parameter {
             if parameter.carried && file.carry.is_none() {
@@ -140,36 +147,15 @@ impl Plan {
                     help,
                 ));
             }
-            let (key, prior) = (
-                parameter.key.get_ref().clone(),
-                prior(document, &parameter)?,
-            );
-            if let Some(starts) = parameter
-                .starts
-                .as_ref()
-                .filter(|it| it.get_ref().iter().all(|&start| start <= 0.0))
-            {
-                let help = "write multiples of the prior, such as [0.5, 1.0, 2.0], or leave it out";
-                return Err(document.wrong(starts.span(), "no start is more than 0", help));
-            }
-            let within = parameter
-                .within
-                .unwrap_or_else(|| file.prior.within.clone())
-                .into_inner();
-            let starts = parameter
-                .starts
-                .map_or_else(|| vec![1.0], toml::Spanned::into_inner);
             let prior = Prior {
-                value: prior,
-                within,
+                value: prior(document, &parameter)?,
+                within: parameter.within.unwrap_or(file.prior.within),
             };
+            let (key, starts) = (parameter.key.into_inner(), parameter.starts);
             entries.push((Parameter { key, prior, starts }, parameter.carried));
         }
         Ok(Self {
-            carry_within: file
-                .carry
-                .as_ref()
-                .map_or(0.0, |carry| *carry.within.get_ref()),
+            carry_within: file.carry.as_ref().map_or(0.0, |carry| carry.within),
             carry_from: file.carry.map(|carry| carry.from),
             entries,
         })
@@ -187,6 +173,12 @@ impl Plan {
     ) -> Result<Vec<Parameter>, Error> {
         let cpus = platform.topology.cpus.iter();
         let core_types: BTreeSet<&str> = cpus.map(|cpu| cpu.core_type.as_str()).collect();
+        let unknown = |key: &str| {
+            Error::new(
+                format!("the plan fits `{key}`, which is no cost"),
+                "see a costs file for those there are",
+            )
+        };
         let mut parameters = Vec::new();
         for (entry, is_carried) in &self.entries {
             let keys: Vec<String> = match entry.key.split_once('*') {
@@ -199,7 +191,7 @@ impl Plan {
             for key in keys {
                 let mut prior = entry.prior.clone();
                 if let Some(costs) = carried.filter(|_| *is_carried) {
-                    let value = get(costs, &key).ok_or_else(|| Error::UnknownKey(key.clone()))?;
+                    let value = get(costs, &key).ok_or_else(|| unknown(&key))?;
                     if value > 0.0 {
                         prior = Prior {
                             value,
@@ -219,7 +211,7 @@ impl Plan {
             .iter()
             .find(|parameter| !set(&mut probe, &parameter.key, 0.0))
         {
-            Some(unknown) => Err(Error::UnknownKey(unknown.key.clone())),
+            Some(parameter) => Err(unknown(&parameter.key)),
             None => Ok(parameters),
         }
     }

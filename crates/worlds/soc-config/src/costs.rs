@@ -1,35 +1,44 @@
 //! Fitted costs: how long operations of the firmware take on a machine.
 
 use super::Platform;
-use crate::quantity::{picoseconds, some_picoseconds};
+use crate::quantity::{picoseconds, some_picoseconds, within};
 use document::{Document, Error};
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 use std::collections::BTreeMap;
-use toml::Spanned;
 
 /// The cost of operations, in picoseconds unless said otherwise.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Costs {
     /// An access to memory past the caches, and a line's maintenance that reaches memory.
+    #[serde(deserialize_with = "picoseconds")]
     pub memory_access: u64,
     /// From exception entry to the PSCI handler and back in a call that is not a CPU's first after
     /// a power-up, so that the caches hold its code; `None`: as in the first.
+    #[serde(default, deserialize_with = "some_picoseconds")]
     pub smc_warm: Option<u64>,
     /// Closing a cluster's port of the interconnect.
+    #[serde(deserialize_with = "picoseconds")]
     pub interconnect_exit: u64,
     /// Opening that port again, for cores that have no such cost of their own.
-    pub interconnect_enter: u64,
+    #[serde(default, deserialize_with = "some_picoseconds")]
+    pub interconnect_enter: Option<u64>,
     /// Part of a flush that holds the port which all flushing cores share, in millionths: each
     /// other core that flushes at the same time makes a flush longer by this part.
+    #[serde(deserialize_with = "millionths")]
     pub flush_port_share: u64,
     /// The time that hardware takes for a line of a cluster's shared cache, where caches stay
     /// coherent until the cluster loses power.
+    #[serde(default, deserialize_with = "picoseconds")]
     pub hardware_shared_line: u64,
     /// The power controller.
+    #[serde(skip)]
     pub scp: ScpCosts,
     /// The power units, on a machine whose firmware takes CPUs down without a message to the SCP.
+    #[serde(skip)]
     pub power_units: Option<PowerUnitCosts>,
     /// Costs that depend on the core, by its type.
+    #[serde(skip)]
     pub cores: BTreeMap<String, CoreCosts>,
 }
 
@@ -119,26 +128,16 @@ struct File {
     /// The board whose costs these are, where they are another's.
     #[serde(default, rename = "borrowed")]
     _borrowed: String,
-    shared: Shared,
+    shared: Costs,
     scp: ScpCosts,
     power_units: Option<PowerUnitCosts>,
-    cores: BTreeMap<Spanned<String>, CoreCosts>,
+    cores: BTreeMap<String, CoreCosts>,
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Shared {
-    #[serde(deserialize_with = "picoseconds")]
-    memory_access: u64,
-    #[serde(default, deserialize_with = "some_picoseconds")]
-    smc_warm: Option<u64>,
-    #[serde(deserialize_with = "picoseconds")]
-    interconnect_exit: u64,
-    #[serde(default, deserialize_with = "some_picoseconds")]
-    interconnect_enter: Option<u64>,
-    #[serde(default, deserialize_with = "picoseconds")]
-    hardware_shared_line: u64,
-    flush_port_share: Spanned<f64>,
+/// A share of 1, in millionths.
+fn millionths<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
+    let help = "a share is a part of 1: from 0.0 to 1.0";
+    Ok((within(f64::deserialize(from)?, 0.0..=1.0, help)? * 1e6).round() as u64)
 }
 
 impl Costs {
@@ -149,7 +148,7 @@ impl Costs {
             "memory_access" => &mut self.memory_access,
             "smc_warm" => self.smc_warm.get_or_insert_default(),
             "interconnect_exit" => &mut self.interconnect_exit,
-            "interconnect_enter" => &mut self.interconnect_enter,
+            "interconnect_enter" => self.interconnect_enter.get_or_insert_default(),
             "flush_port_share" => &mut self.flush_port_share,
             "hardware_shared_line" => &mut self.hardware_shared_line,
             "power_units.core_off" => &mut self.power_units.get_or_insert_default().core_off,
@@ -191,22 +190,11 @@ impl Costs {
             .find("\n[fit")
             .map_or(document.text().len(), |at| at + 1);
         let document = Document::new(document.name(), &document.text()[..cut]);
-        let file: File = document.read()?;
-        let share = *file.shared.flush_port_share.get_ref();
-        if !(0.0..=1.0).contains(&share) {
-            return Err(document.wrong(
-                file.shared.flush_port_share.span(),
-                format!("{share} is no share"),
-                "a share is a part of 1: from 0.0 to 1.0",
-            ));
-        }
-        let mut cores: BTreeMap<String, CoreCosts> = file
-            .cores
-            .into_iter()
-            .map(|(name, costs)| (name.into_inner(), costs))
-            .collect();
-        for (own, lent) in &platform.lent {
-            if let Some(costs) = cores.get(lent).copied() {
+        let mut file: File = document.read()?;
+        let cores = &mut file.cores;
+        for (own, core) in &platform.cores {
+            let lent = core.borrows.as_ref().and_then(|lent| cores.get(lent));
+            if let Some(costs) = lent.copied() {
                 cores.insert(own.clone(), costs);
             }
         }
@@ -232,15 +220,10 @@ impl Costs {
             }
         }
         Ok(Self {
-            memory_access: file.shared.memory_access,
-            smc_warm: file.shared.smc_warm,
-            interconnect_exit: file.shared.interconnect_exit,
-            interconnect_enter: file.shared.interconnect_enter.unwrap_or_default(),
-            flush_port_share: (share * 1e6).round() as u64,
-            hardware_shared_line: file.shared.hardware_shared_line,
             scp: file.scp,
             power_units: file.power_units,
-            cores,
+            cores: file.cores,
+            ..file.shared
         })
     }
 }

@@ -1,9 +1,9 @@
 //! Idle states of a platform and what they cost: a file of `platforms/idle`.
 
+use crate::quantity::{power, within};
 use document::{Document, Result};
 use idle::{DomainState, State, States};
-use serde::Deserialize;
-use serde::de::{Deserializer, Error as _};
+use serde::{Deserialize, Deserializer};
 use std::fmt;
 use toml::Spanned;
 
@@ -124,19 +124,21 @@ impl fmt::Display for WattsPerUnit {
     }
 }
 
-/// A number above 0, looked at where it is read, so that an error has its line.
 fn above_zero<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
-    let value = f64::deserialize(from)?;
-    let wrong = || {
-        D::Error::custom(format!(
-            "{value} watts per unit: it must be a number above 0"
-        ))
-    };
-    if value.is_finite() && value > 0.0 {
-        Ok(value)
-    } else {
-        Err(wrong())
-    }
+    let help = "watts per unit must be a number above 0";
+    within(f64::deserialize(from)?, f64::MIN_POSITIVE..=f64::MAX, help)
+}
+
+/// A residency in microseconds, as nanoseconds. Sums of what is beyond it would not fit.
+fn residency<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
+    let help = "a residency is at most 1000 s; times are in us";
+    Ok(within(u64::deserialize(from)?, 0..=1_000_000_000, help)? * US)
+}
+
+/// An energy in units of power times microseconds, as units times nanoseconds.
+fn energy<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
+    let help = "the energy of a round trip is at most 10^15 units times us: take a greater unit";
+    Ok(within(u64::deserialize(from)?, 0..=1_000_000_000_000_000, help)? * US)
 }
 
 /// CPUs that go to sleep together.
@@ -222,7 +224,8 @@ struct PowerStateRead {
     name: String,
     entry_us: u64,
     exit_us: u64,
-    residency_us: u64,
+    #[serde(rename = "residency_us", deserialize_with = "residency")]
+    residency_ns: u64,
     #[serde(rename = "source")]
     _source: String,
 }
@@ -232,10 +235,10 @@ struct PowerStateRead {
 struct DomainRead {
     name: String,
     cpus: Spanned<Vec<u16>>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "power")]
     core_active: u64,
-    #[serde(default)]
-    domain_active: u64,
+    #[serde(default, rename = "domain_active", deserialize_with = "power")]
+    _domain_active: u64,
     state: Vec<Spanned<StateRead>>,
     #[serde(rename = "source")]
     _source: String,
@@ -251,10 +254,11 @@ struct StateRead {
     #[serde(default)]
     last_entry_us: u64,
     exit_us: u64,
-    residency_us: u64,
-    #[serde(default)]
+    #[serde(rename = "residency_us", deserialize_with = "residency")]
+    residency_ns: u64,
+    #[serde(default, deserialize_with = "power")]
     core_power: u64,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "power")]
     domain_power: u64,
     #[serde(default)]
     coupled: bool,
@@ -271,8 +275,10 @@ struct StateRead {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RoundTripRead {
-    core_unit_us: u64,
-    domain_unit_us: u64,
+    #[serde(rename = "core_unit_us", deserialize_with = "energy")]
+    core: u64,
+    #[serde(rename = "domain_unit_us", deserialize_with = "energy")]
+    domain: u64,
     #[serde(rename = "source")]
     _source: String,
 }
@@ -290,12 +296,9 @@ const OF_MACHINE: [&str; 9] = [
     "borrows",
 ];
 const US: u64 = 1_000;
-/// Times and powers beyond these are mistakes, and sums of them would not fit.
-const MOST_US: u64 = 1_000_000_000;
 /// Delays are counted by the microsecond, so that a latency beyond this would take memory for
 /// nothing.
 const MOST_LATENCY_US: u64 = 1_000_000;
-const MOST_POWER: u64 = 1_000_000;
 
 impl IdlePlatform {
     /// Reads a platform's file, which may hold the machine as well.
@@ -443,9 +446,9 @@ impl PowerDomain {
             );
         }
         if state.is_empty()
-            || state.iter().any(|state| {
-                state.entry_us.max(state.exit_us) > MOST_LATENCY_US || state.residency_us > MOST_US
-            })
+            || state
+                .iter()
+                .any(|state| state.entry_us.max(state.exit_us) > MOST_LATENCY_US)
         {
             return wrong(
                 "it has no state, or one of more than 1 s to enter or to leave",
@@ -457,7 +460,7 @@ impl PowerDomain {
             .map(|state| DomainState {
                 off_ns: state.entry_us * US,
                 on_ns: state.exit_us * US,
-                residency_ns: state.residency_us * US,
+                residency_ns: state.residency_ns,
             })
             .collect();
         Ok(Self {
@@ -469,82 +472,38 @@ impl PowerDomain {
     }
 }
 
-impl StateRead {
-    /// Refuses a figure that no idle state has, with what would be right.
-    fn check(&self) -> Result<(), (&'static str, &'static str)> {
-        let state = self;
-        let wrong = |what, help| Err((what, help));
-        if state.entry_us.max(state.exit_us).max(state.last_entry_us) > MOST_LATENCY_US {
-            return wrong(
-                "entering or leaving takes longer than 1 s",
-                "times are in us",
-            );
-        }
-        if state.residency_us > MOST_US {
-            return wrong("the residency is above 1000 s", "times are in us");
-        }
-        if state.core_power.max(state.domain_power) > MOST_POWER {
-            return wrong("a power is above 1000000 units", "take a greater unit");
-        }
-        let energies = state
-            .round_trip
-            .iter()
-            .flat_map(|trip| [trip.core_unit_us, trip.domain_unit_us]);
-        if energies.max() > Some(MOST_US * MOST_POWER) {
-            return wrong(
-                "the energy of a round trip is above 10^15 units times us",
-                "take a greater unit",
-            );
-        }
-        let domain_energies = state.round_trip.iter().map(|trip| trip.domain_unit_us);
-        if !state.coupled && domain_energies.max() > Some(0) {
-            return wrong(
-                "a round trip costs the domain energy, and the domain does not go down in it",
-                "only a state with coupled = true has `domain_unit_us` above 0",
-            );
-        }
-        if !state.coupled && state.last_entry_us > 0 {
-            return wrong(
-                "entering takes the last CPU longer, and the domain does not go down in it",
-                "only a state with coupled = true has `last_entry_us` above 0",
-            );
-        }
-        Ok(())
-    }
-}
-
 impl IdleDomain {
     fn read(document: &Document, read: Spanned<DomainRead>) -> Result<Self> {
         let domain_place = read.span();
         let read = read.into_inner();
         let mut table = Vec::new();
         let mut states = Vec::new();
-        if read.core_active.max(read.domain_active) > MOST_POWER {
-            let what = format!(
-                "a power of domain `{}` is above {MOST_POWER} units",
-                read.name
-            );
-            return Err(document.wrong(domain_place, what, "take a greater unit"));
-        }
         for state in &read.state {
             let place = state.span();
             let state = state.get_ref();
-            state.check().map_err(|(what, help)| {
-                let what = format!("domain `{}`, state `{}`: {what}", read.name, state.name);
-                document.wrong(place, what, help)
-            })?;
             let range = |energy: fn(&RoundTripRead) -> u64| Range {
-                low: state.round_trip.iter().map(energy).min().unwrap_or(0) * US,
-                high: state.round_trip.iter().map(energy).max().unwrap_or(0) * US,
+                low: state.round_trip.iter().map(energy).min().unwrap_or(0),
+                high: state.round_trip.iter().map(energy).max().unwrap_or(0),
             };
-            let domain_round_trip = range(|trip| trip.domain_unit_us);
+            let domain_round_trip = range(|trip| trip.domain);
+            let wrong = |what: &str, help| {
+                let what = format!("domain `{}`, state `{}`: {what}", read.name, state.name);
+                Err(document.wrong(place.clone(), what, help))
+            };
+            if state.entry_us.max(state.exit_us).max(state.last_entry_us) > MOST_LATENCY_US {
+                let what = "entering or leaving takes longer than 1 s";
+                return wrong(what, "times are in us");
+            }
+            if !state.coupled && domain_round_trip.high.max(state.last_entry_us) > 0 {
+                return wrong(
+                    "the domain does not go down in it",
+                    "only a state with coupled = true has `last_entry_us` or `domain_unit_us` above 0",
+                );
+            }
             table.push(State {
                 polling: state.polling,
                 stops_timer: state.stops_timer,
-                ..State::new(
-                    (state.entry_us + state.exit_us) * US,
-                    state.residency_us * US,
-                )
+                ..State::new((state.entry_us + state.exit_us) * US, state.residency_ns)
             });
             states.push(IdleStateCost {
                 name: state.name.clone(),
@@ -552,7 +511,7 @@ impl IdleDomain {
                 exit_ns: state.exit_us * US,
                 core_power: state.core_power,
                 domain_power: state.domain_power,
-                core_round_trip: range(|trip| trip.core_unit_us),
+                core_round_trip: range(|trip| trip.core),
                 domain_round_trip,
                 polling: state.polling,
                 coupled: state.coupled,

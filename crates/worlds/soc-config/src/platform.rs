@@ -1,9 +1,9 @@
 //! Hardware facts: the platform file.
 
 use super::set;
-use crate::quantity::{Bytes, Frequency, hertz, picoseconds, some_picoseconds};
+use crate::quantity::{bytes, hertz, picoseconds, power, some_picoseconds, within};
 use document::{Document, Error, Result};
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 use std::collections::BTreeMap;
 use toml::Spanned;
 
@@ -17,10 +17,13 @@ pub struct OperatingPoint {
     pub clock: u64,
     /// Work per time, in units of the platform's table; the fastest core of a platform usually has
     /// 1024. At least 1.
+    #[serde(deserialize_with = "capacity")]
     pub capacity: u32,
     /// Power of a core that runs, in units.
+    #[serde(deserialize_with = "power")]
     pub core_power: u32,
     /// Power of the domain's shared part while at least one core runs, in units.
+    #[serde(deserialize_with = "power")]
     pub domain_power: u32,
 }
 
@@ -51,19 +54,25 @@ pub struct Platform {
     pub assumed: AssumedTimes,
     /// The platform whose releases and costs stand in for its own, where it has none.
     pub borrows: Option<String>,
-    /// By core type, the core type of that platform whose costs it has.
-    pub lent: Vec<(String, String)>,
 }
 
 /// A type of core.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct CoreType {
     /// Clock in Hz.
+    #[serde(deserialize_with = "hertz")]
     pub clock: u64,
     /// Bytes of the L1 data cache.
+    #[serde(deserialize_with = "l1_size")]
     pub l1_data: u64,
     /// Bytes of the L2 cache that each core has to itself; 0 where a cluster shares its L2.
+    #[serde(default, deserialize_with = "cache_size")]
     pub l2: u64,
+    /// The core type of the platform that costs are borrowed from whose costs it has.
+    pub borrows: Option<String>,
+    #[serde(rename = "source")]
+    _source: String,
 }
 
 /// The tree of power domains with its CPUs as leaves.
@@ -165,7 +174,7 @@ pub struct AssumedTimes {
     #[serde(deserialize_with = "picoseconds")]
     pub event_wake: u64,
     /// One turn of a polling loop in the normal world.
-    #[serde(deserialize_with = "picoseconds")]
+    #[serde(deserialize_with = "poll")]
     pub normal_poll: u64,
     /// A barrier that finds nothing outstanding.
     #[serde(deserialize_with = "picoseconds")]
@@ -200,7 +209,7 @@ struct File {
     name: String,
     title: String,
     counter: FileCounter,
-    cores: BTreeMap<String, FileCore>,
+    cores: BTreeMap<String, CoreType>,
     caches: FileCaches,
     interconnect: FileInterconnect,
     topology: FileTopology,
@@ -213,18 +222,8 @@ struct File {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct FileCounter {
-    frequency: Frequency,
-    #[serde(rename = "source")]
-    _source: String,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct FileCore {
-    clock: Frequency,
-    l1_data: Spanned<Bytes>,
-    l2: Option<Spanned<Bytes>>,
-    borrows: Option<String>,
+    #[serde(deserialize_with = "hertz")]
+    frequency: u64,
     #[serde(rename = "source")]
     _source: String,
 }
@@ -232,7 +231,8 @@ struct FileCore {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct FileCaches {
-    line: Spanned<Bytes>,
+    #[serde(deserialize_with = "line_size")]
+    line: u64,
     #[serde(rename = "source")]
     _source: String,
 }
@@ -240,8 +240,10 @@ struct FileCaches {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct FileInterconnect {
-    clock: Frequency,
-    width: Spanned<Bytes>,
+    #[serde(deserialize_with = "hertz")]
+    clock: u64,
+    #[serde(deserialize_with = "width")]
+    width: u64,
     #[serde(rename = "source")]
     _source: String,
 }
@@ -264,8 +266,10 @@ struct FileDomain {
     cluster: Option<u16>,
     core: Option<Spanned<String>>,
     cores: Option<u16>,
-    l2: Option<Spanned<Bytes>>,
-    l3: Option<Spanned<Bytes>>,
+    #[serde(default, deserialize_with = "cache_size")]
+    l2: u64,
+    #[serde(default, deserialize_with = "cache_size")]
+    l3: u64,
     #[serde(default)]
     operating_point: Vec<OperatingPoint>,
     #[serde(rename = "operating_points_source")]
@@ -284,11 +288,61 @@ struct FileState {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct FileScp {
-    channels: Spanned<usize>,
+    #[serde(deserialize_with = "channels")]
+    channels: usize,
     #[serde(default)]
     power_ups: PowerUps,
     #[serde(rename = "source")]
     _source: String,
+}
+
+fn capacity<'de, D: Deserializer<'de>>(from: D) -> Result<u32, D::Error> {
+    let help = "a capacity is 1 to 1000000; the fastest core of a platform usually has 1024";
+    within(u32::deserialize(from)?, 1..=1_000_000, help)
+}
+
+/// No larger L1 data cache was ever built: its lines are counted in 32 bits, and flushing it would
+/// outlast any run.
+fn l1_size<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
+    within(
+        bytes(from)?,
+        0..=16 << 20,
+        "an L1 data cache has up to 16 MiB",
+    )
+}
+
+/// Nor a larger L2 or L3 cache.
+fn cache_size<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
+    within(
+        bytes(from)?,
+        0..=1 << 30,
+        "an L2 cache or an L3 has up to 1024 MiB",
+    )
+}
+
+fn line_size<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
+    let line = bytes(from)?;
+    let power = if line.is_power_of_two() { line } else { 0 };
+    let help = "a cache line is a power of two of at least 16 bytes; most Arm cores have \"64 B\"";
+    within(power, 16..=u64::MAX, help)
+}
+
+fn width<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
+    let help = "an interconnect without width moves nothing; one of 128 bits has \"16 B\"";
+    within(bytes(from)?, 1..=u64::MAX, help)
+}
+
+fn channels<'de, D: Deserializer<'de>>(from: D) -> Result<usize, D::Error> {
+    within(
+        usize::deserialize(from)?,
+        1..=64,
+        "an SCP has 1 to 64 channels",
+    )
+}
+
+fn poll<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
+    let help = "a polling loop that takes no time never lets others run; give it some nanoseconds";
+    within(picoseconds(from)?, 1..=u64::MAX, help)
 }
 
 /// Keys of idle states in the same file, which `IdlePlatform` reads.
@@ -304,116 +358,25 @@ impl Platform {
     /// The first thing that is wrong, with its line and what would be right.
     pub fn read(document: &Document) -> Result<Self> {
         let file: File = document.read_without(&OF_IDLE_STATES)?;
-        file.check(document)?;
-        let (line, width) = (
-            file.caches.line.get_ref().0,
-            file.interconnect.width.get_ref().0,
-        );
-        let beats = line.div_ceil(width);
+        let beats = file.caches.line.div_ceil(file.interconnect.width);
         let line_transfer =
-            (u128::from(beats) * 1_000_000_000_000 / u128::from(file.interconnect.clock.0)) as u64;
-        let core = |(name, core): (&String, &FileCore)| {
-            let l2 = core.l2.as_ref().map_or(0, |size| size.get_ref().0);
-            (
-                name.clone(),
-                CoreType {
-                    clock: core.clock.0,
-                    l1_data: core.l1_data.get_ref().0,
-                    l2,
-                },
-            )
-        };
-        let cores = file.cores.iter().map(core).collect();
-        let lent = file
-            .cores
-            .iter()
-            .filter_map(|(name, core)| core.borrows.clone().map(|lent| (name.clone(), lent)))
-            .collect();
-        let topology = topology(document, &file.topology, &cores)?;
+            (u128::from(beats) * 1_000_000_000_000 / u128::from(file.interconnect.clock)) as u64;
+        let topology = topology(document, &file.topology, &file.cores)?;
         let idle_states = idle_states(document, &file.idle_state, topology.top_level)?;
         Ok(Self {
             name: file.name,
             title: file.title,
-            counter_frequency: file.counter.frequency.0,
-            line,
+            counter_frequency: file.counter.frequency,
+            line: file.caches.line,
             line_transfer,
-            cores,
+            cores: file.cores,
             topology,
             idle_states,
-            scp_channels: *file.scp.channels.get_ref(),
+            scp_channels: file.scp.channels,
             power_ups: file.scp.power_ups,
             assumed: file.assumed,
             borrows: file.borrows,
-            lent,
         })
-    }
-}
-
-impl File {
-    /// Checks each value by itself, and the caches against each other.
-    fn check(&self, document: &Document) -> Result {
-        let line = *self.caches.line.get_ref();
-        if !line.0.is_power_of_two() || line.0 < 16 {
-            return Err(document.wrong(
-                self.caches.line.span(),
-                "a cache line is a power of two of at least 16 bytes",
-                "most Arm cores have \"64 B\"",
-            ));
-        }
-        let width = *self.interconnect.width.get_ref();
-        if width.0 == 0 {
-            return Err(document.wrong(
-                self.interconnect.width.span(),
-                "an interconnect without width moves nothing",
-                "a 128-bit interconnect has \"16 B\"",
-            ));
-        }
-        let channels = *self.scp.channels.get_ref();
-        if !(1..=64).contains(&channels) {
-            return Err(document.wrong(
-                self.scp.channels.span(),
-                format!("{channels} channels"),
-                "an SCP has 1 to 64 channels",
-            ));
-        }
-        if self.assumed.normal_poll == 0 {
-            return Err(document.wrong(
-                document.place("assumed", "normal_poll"),
-                "a polling loop that takes no time never lets others run",
-                "give it some nanoseconds",
-            ));
-        }
-        for core in self.cores.values() {
-            cache_size(document, &core.l1_data, "L1 data cache", MOST_L1)?;
-        }
-        let domains = || self.topology.domain.get_ref().iter().map(Spanned::get_ref);
-        let private = self.cores.values().filter_map(|core| core.l2.as_ref());
-        for l2 in domains()
-            .filter_map(|domain| domain.l2.as_ref())
-            .chain(private)
-        {
-            cache_size(document, l2, "L2 cache", MOST_SHARED)?;
-        }
-        for l3 in domains().filter_map(|domain| domain.l3.as_ref()) {
-            cache_size(document, l3, "L3 cache", MOST_SHARED)?;
-        }
-        for domain in domains() {
-            let core = domain
-                .core
-                .as_ref()
-                .and_then(|core| self.cores.get(core.get_ref()));
-            if let (Some(shared), Some(_)) = (&domain.l2, core.and_then(|core| core.l2.as_ref())) {
-                return Err(document.wrong(
-                    shared.span(),
-                    format!(
-                        "the cores of `{}` have an L2 each, and the cluster has another",
-                        domain.name
-                    ),
-                    "what a cluster of such cores shares is an `l3`",
-                ));
-            }
-        }
-        Ok(())
     }
 }
 
@@ -432,26 +395,6 @@ impl Platform {
         } else {
             shared.then_some("the L3")
         }
-    }
-}
-
-/// Largest L1 data cache in bytes: far above any that was built.
-const MOST_L1: u64 = 16 << 20;
-
-/// Largest L2 or L3 cache in bytes, likewise.
-const MOST_SHARED: u64 = 1 << 30;
-
-/// Refuses a cache of a size that was never built: its lines are counted in 32 bits, and flushing
-/// it would outlast any run.
-fn cache_size(document: &Document, size: &Spanned<Bytes>, what: &str, most: u64) -> Result {
-    if size.get_ref().0 <= most {
-        Ok(())
-    } else {
-        Err(document.wrong(
-            size.span(),
-            format!("an {what} of {} MiB", size.get_ref().0 >> 20),
-            format!("an {what} has up to {} MiB", most >> 20),
-        ))
     }
 }
 
@@ -500,8 +443,8 @@ fn topology(
             name: domain.name.clone(),
             parent: tree.parents[index],
             level,
-            l2: domain.l2.as_ref().map_or(0, |size| size.get_ref().0),
-            l3: domain.l3.as_ref().map_or(0, |size| size.get_ref().0),
+            l2: domain.l2,
+            l3: domain.l3,
             operating_points: operating_points(document, entry)?,
         });
         let wrong = |message: String, help: &str| Err(document.wrong(entry.span(), message, help));
@@ -525,6 +468,11 @@ fn topology(
                     );
                 }
                 let core_type = core.get_ref();
+                if domain.l2 > 0 && cores[core_type].l2 > 0 {
+                    let what = "have an L2 each, and the cluster has another";
+                    let help = "what a cluster of such cores shares is an `l3`";
+                    return wrong(format!("the cores of `{}` {what}", domain.name), help);
+                }
                 cpus.extend((0..count).map(|core| WorldCpu {
                     cluster,
                     core,
@@ -663,9 +611,6 @@ fn parents(document: &Document, entries: &[Spanned<FileDomain>]) -> Result<Vec<O
     Ok(parents)
 }
 
-/// The greatest capacity and the greatest power of a table: what is beyond them is a mistake.
-const MOST: u32 = 1_000_000;
-
 fn operating_points(
     document: &Document,
     entry: &Spanned<FileDomain>,
@@ -677,27 +622,6 @@ fn operating_points(
         return wrong(
             format!("`{}` has operating points, but no cores", domain.name),
             "only a domain with cores has them",
-        );
-    }
-    if points
-        .iter()
-        .any(|point| point.capacity == 0 || point.capacity > MOST)
-    {
-        return wrong(
-            format!(
-                "an operating point of `{}` has a capacity out of range",
-                domain.name
-            ),
-            "a capacity is 1 to 1000000; the fastest core of a platform usually has 1024",
-        );
-    }
-    if points
-        .iter()
-        .any(|point| point.core_power.max(point.domain_power) > MOST)
-    {
-        return wrong(
-            format!("a power of `{}` is above 1000000 units", domain.name),
-            "take a greater unit",
         );
     }
     if !points
@@ -795,9 +719,9 @@ fn cluster_table(label: usize, like: &FileDomain, core: String, count: u16) -> t
     table.insert("cluster", toml_edit::value(label as i64));
     table.insert("core", toml_edit::value(core));
     table.insert("cores", toml_edit::value(i64::from(count)));
-    for (key, size) in [("l2", &like.l2), ("l3", &like.l3)] {
-        if let Some(size) = size {
-            table.insert(key, toml_edit::value(format!("{} B", size.get_ref().0)));
+    for (key, size) in [("l2", like.l2), ("l3", like.l3)] {
+        if size > 0 {
+            table.insert(key, toml_edit::value(format!("{size} B")));
         }
     }
     table

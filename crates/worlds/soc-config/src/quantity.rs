@@ -1,47 +1,65 @@
 //! Quantities in configuration files: a number and its unit, as one would write them.
 
 use serde::de::{Deserialize, Deserializer, Error};
-use std::fmt;
+use std::fmt::{self, Display};
+use std::ops::RangeInclusive;
 
-/// Picoseconds, written as `"1.5 us"` (ps, ns, us, ms, s).
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Duration(pub u64);
+/// A kind of quantity.
+struct Kind {
+    what: &'static str,
+    example: &'static str,
+    /// Its units, each with how many of the base unit it is.
+    units: &'static [(&'static str, u64)],
+    /// The least value.
+    least: u64,
+}
 
-/// Hertz, written as `"50 MHz"` (Hz, kHz, MHz, GHz). Never 0.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Frequency(pub u64);
-
-/// Bytes, written as `"32 KiB"` (B, KiB, MiB, GiB).
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Bytes(pub u64);
-
-type Units = [(&'static str, u64)];
-
-const TIMES: &Units = &[
-    ("ps", 1),
-    ("ns", 1_000),
-    ("us", 1_000_000),
-    ("ms", 1_000_000_000),
-    ("s", 1_000_000_000_000),
-];
-const FREQUENCIES: &Units = &[
-    ("Hz", 1),
-    ("kHz", 1_000),
-    ("MHz", 1_000_000),
-    ("GHz", 1_000_000_000),
-];
-const SIZES: &Units = &[
-    ("B", 1),
-    ("KiB", 1 << 10),
-    ("MiB", 1 << 20),
-    ("GiB", 1 << 30),
-];
+const TIME: Kind = Kind {
+    what: "a time",
+    example: "1.5 us",
+    units: &[
+        ("ps", 1),
+        ("ns", 1_000),
+        ("us", 1_000_000),
+        ("ms", 1_000_000_000),
+        ("s", 1_000_000_000_000),
+    ],
+    least: 0,
+};
+const FREQUENCY: Kind = Kind {
+    what: "a frequency",
+    example: "50 MHz",
+    units: &[
+        ("Hz", 1),
+        ("kHz", 1_000),
+        ("MHz", 1_000_000),
+        ("GHz", 1_000_000_000),
+    ],
+    least: 1,
+};
+const SIZE: Kind = Kind {
+    what: "a size",
+    example: "32 KiB",
+    units: &[
+        ("B", 1),
+        ("KiB", 1 << 10),
+        ("MiB", 1 << 20),
+        ("GiB", 1 << 30),
+    ],
+    least: 0,
+};
 
 /// Largest value of any quantity in its base unit: exact in a double, and far from overflow in
 /// sums.
 const LARGEST: f64 = (1_u64 << 53) as f64;
 
-fn parse(text: &str, what: &str, example: &str, units: &Units) -> Result<u64, String> {
+fn parse(text: &str, kind: &Kind) -> Result<u64, String> {
+    let Kind {
+        what,
+        example,
+        units,
+        least,
+    } = kind;
     let wanted = || {
         let names: Vec<_> = units.iter().map(|&(name, _)| name).collect();
         format!(
@@ -71,52 +89,36 @@ fn parse(text: &str, what: &str, example: &str, units: &Units) -> Result<u64, St
     if value > LARGEST {
         return Err(format!("`{text}` is too large for {what}"));
     }
+    if value < *least as f64 {
+        return Err(format!("`{text}` is too small for {what}"));
+    }
     Ok(value as u64)
 }
 
-macro_rules! quantity {
-    ($type:ident, $what:expr, $example:expr, $units:expr, $least:expr) => {
-        impl std::str::FromStr for $type {
-            type Err = String;
-            #[allow(unused_comparisons, reason = "the least value of a time is 0")]
-            fn from_str(text: &str) -> Result<Self, String> {
-                let value = parse(text, $what, $example, $units)?;
-                if $least > value {
-                    return Err(format!("`{text}` is too small for {}", $what));
-                }
-                Ok(Self(value))
-            }
-        }
+impl serde::de::Visitor<'_> for Kind {
+    type Value = u64;
 
-        impl<'de> Deserialize<'de> for $type {
-            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                struct Visitor;
-                impl serde::de::Visitor<'_> for Visitor {
-                    type Value = $type;
-                    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                        write!(
-                            f,
-                            "{} as a string with its unit, such as \"{}\"",
-                            $what, $example
-                        )
-                    }
-                    fn visit_str<E: Error>(self, text: &str) -> Result<$type, E> {
-                        text.parse().map_err(E::custom)
-                    }
-                }
-                deserializer.deserialize_str(Visitor)
-            }
-        }
-    };
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { what, example, .. } = self;
+        write!(f, "{what} as a string with its unit, such as \"{example}\"")
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<u64, E> {
+        parse(text, &self).map_err(E::custom)
+    }
 }
 
-quantity!(Duration, "a time", "1.5 us", TIMES, 0);
-quantity!(Frequency, "a frequency", "50 MHz", FREQUENCIES, 1);
-quantity!(Bytes, "a size", "32 KiB", SIZES, 0);
+/// The picoseconds of a time such as `1.5 us` (ps, ns, us, ms, s).
+///
+/// # Errors
+/// What is wrong with it, and what would be right.
+pub fn time(text: &str) -> Result<u64, String> {
+    parse(text, &TIME)
+}
 
 /// A field of picoseconds, for serde.
 pub(crate) fn picoseconds<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
-    Ok(Duration::deserialize(from)?.0)
+    from.deserialize_str(TIME)
 }
 
 /// The same, of a field that may be left out.
@@ -126,9 +128,40 @@ pub(crate) fn some_picoseconds<'de, D: Deserializer<'de>>(
     picoseconds(from).map(Some)
 }
 
-/// A field of Hertz, for serde.
+/// A field of Hertz, never 0.
 pub(crate) fn hertz<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
-    Ok(Frequency::deserialize(from)?.0)
+    from.deserialize_str(FREQUENCY)
+}
+
+/// A field of bytes.
+pub(crate) fn bytes<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
+    from.deserialize_str(SIZE)
+}
+
+/// A field of power, in units of the file's.
+pub(crate) fn power<'de, D, T>(from: D) -> Result<T, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de> + From<u32> + PartialOrd + Display,
+{
+    let help = "a power above 1000000 units wants a greater unit";
+    within(T::deserialize(from)?, T::from(0)..=T::from(1_000_000), help)
+}
+
+/// A value, where it is in a range.
+///
+/// # Errors
+/// The value, and what would be right.
+pub fn within<T: PartialOrd + Display, E: Error>(
+    value: T,
+    range: RangeInclusive<T>,
+    help: &str,
+) -> Result<T, E> {
+    if range.contains(&value) {
+        Ok(value)
+    } else {
+        Err(E::custom(format!("{value}: {help}")))
+    }
 }
 
 #[cfg(test)]
@@ -137,26 +170,21 @@ mod tests {
 
     #[test]
     fn numbers_and_units_are_read() {
-        assert_eq!("1.5 us".parse(), Ok(Duration(1_500_000)));
-        assert_eq!("20ns".parse(), Ok(Duration(20_000)));
-        assert_eq!("50 MHz".parse(), Ok(Frequency(50_000_000)));
-        assert_eq!("2 MiB".parse(), Ok(Bytes(2 << 20)));
+        assert_eq!(time("1.5 us"), Ok(1_500_000));
+        assert_eq!(time("20ns"), Ok(20_000));
+        assert_eq!(parse("50 MHz", &FREQUENCY), Ok(50_000_000));
+        assert_eq!(parse("2 MiB", &SIZE), Ok(2 << 20));
     }
 
     #[test]
     fn what_is_wrong_is_said() {
-        let message = |text: &str| text.parse::<Duration>().unwrap_err();
+        let message = |text: &str| time(text).unwrap_err();
         assert!(message("5").contains("no unit"));
         assert!(message("5 MHz").contains("`MHz` is not a unit of a time"));
         assert!(message("-5 us").contains("negative"));
         assert!(message("us").contains("does not start with a number"));
         assert!(message("1e300 s").contains("not a unit"));
         assert!(message("99999999 s").contains("too large"));
-        assert!(
-            "0 Hz"
-                .parse::<Frequency>()
-                .unwrap_err()
-                .contains("too small")
-        );
+        assert!(parse("0 Hz", &FREQUENCY).unwrap_err().contains("too small"));
     }
 }

@@ -399,7 +399,8 @@ impl Platform for Soc {
         if self.is_power_down(1, state.at(1)) {
             self.stamp(points::INTERCONNECT, 1);
             let own = self.current_cpu().costs.interconnect_enter;
-            self.advance(own.unwrap_or(self.machine.costs.interconnect_enter));
+            let enter = own.or(self.machine.costs.interconnect_enter);
+            self.advance(enter.unwrap_or_default());
             self.stamp(points::INTERCONNECT_END, 1);
         }
     }
