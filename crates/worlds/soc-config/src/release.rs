@@ -1,10 +1,9 @@
 //! The choices of a firmware release.
 
 use super::Platform;
-use document::Document;
+use document::{Document, Result};
 use psci::{Level, LockKind, MessageOrder, PowerDown};
 use serde::Deserialize;
-use serde::de::{Deserializer, Error as _};
 use toml::Spanned;
 
 /// Protocol between CPUs and the SCP.
@@ -101,106 +100,58 @@ struct Firmware {
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct FileLevels {
-    suspend: Option<Spanned<Vec<u8>>>,
-    off: Option<Spanned<Vec<u8>>>,
-}
-
-impl FileLevels {
-    /// The levels, all of which a platform with levels up to `top` must have.
-    fn read(self, document: &Document, top: u8, usual: Levels) -> Result<Levels, document::Error> {
-        let checked = |levels: Option<Spanned<Vec<u8>>>, usual: Vec<u8>| {
-            let Some(levels) = levels else {
-                return Ok(usual);
-            };
-            match levels.get_ref().iter().find(|&&level| level > top) {
-                None => Ok(levels.into_inner()),
-                Some(level) => Err(document.wrong(
-                    levels.span(),
-                    format!("there is no power level {level}"),
-                    format!("the platform's levels are 0, a CPU alone, to {top}, the whole tree; [] is none of them"),
-                )),
-            }
-        };
-        Ok(Levels {
-            suspend: checked(self.suspend, usual.suspend)?,
-            off: checked(self.off, usual.off)?,
-        })
-    }
+    suspend: Option<Vec<u8>>,
+    off: Option<Vec<u8>>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct PsciChoices {
-    #[serde(deserialize_with = "lock")]
-    lock: Spanned<LockKind>,
-    #[serde(deserialize_with = "scp_send")]
+    #[serde(with = "Lock")]
+    lock: LockKind,
+    #[serde(with = "ScpSend")]
     scp_send: MessageOrder,
-    hardware_coherency: Spanned<bool>,
-    l2_flush: Option<Spanned<FileLevels>>,
+    hardware_coherency: bool,
+    l2_flush: Option<FileLevels>,
 }
 
-fn lock<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Spanned<LockKind>, D::Error> {
-    let text = Spanned::<String>::deserialize(deserializer)?;
-    let kind = match text.get_ref().as_str() {
-        "bakery" => LockKind::Bakery,
-        "ticket" => LockKind::Ticket,
-        other => {
-            return Err(D::Error::custom(format!(
-                "`{other}` is no lock; expected `bakery` or `ticket`"
-            )));
-        }
-    };
-    Ok(Spanned::new(text.span(), kind))
+#[derive(Deserialize)]
+#[serde(remote = "LockKind", rename_all = "lowercase")]
+enum Lock {
+    Bakery,
+    Ticket,
 }
 
-fn scp_send<'de, D: Deserializer<'de>>(deserializer: D) -> Result<MessageOrder, D::Error> {
-    match String::deserialize(deserializer)?.as_str() {
-        "inside-locks" => Ok(MessageOrder::InsideLocks),
-        "outside-locks" => Ok(MessageOrder::OutsideLocks),
-        other => Err(D::Error::custom(format!(
-            "`{other}` is no order; expected `inside-locks` or `outside-locks`"
-        ))),
-    }
+#[derive(Deserialize)]
+#[serde(remote = "MessageOrder", rename_all = "kebab-case")]
+enum ScpSend {
+    InsideLocks,
+    OutsideLocks,
 }
 
-impl File {
+impl PsciChoices {
     /// Refuses a lock or a flush that does not go with the coherency of the CPUs.
-    fn check_coherency(
-        &self,
-        document: &Document,
-        platform: &Platform,
-    ) -> Result<(), document::Error> {
-        if *self.psci.lock.get_ref() == LockKind::Ticket && !self.psci.hardware_coherency.get_ref()
-        {
-            return Err(document.wrong(
-                self.psci.lock.span(),
+    fn check_coherency(&self, document: &Document, platform: &Platform) -> Result {
+        let wrong =
+            |key, what: &str, help| Err(document.wrong(document.place("psci", key), what, help));
+        match (self.hardware_coherency, platform.cache_for_hardware()) {
+            (false, _) if self.lock == LockKind::Ticket => wrong(
+                "lock",
                 "a ticket lock needs CPUs that stay coherent while they power down",
                 "use `bakery`, or set `psci.hardware_coherency` to true as well",
-            ));
-        }
-        if let Some(l2_flush) = self
-            .psci
-            .l2_flush
-            .as_ref()
-            .filter(|_| *self.psci.hardware_coherency.get_ref())
-        {
-            return Err(document.wrong(
-                l2_flush.span(),
+            ),
+            (true, _) if self.l2_flush.is_some() => wrong(
+                "l2_flush",
                 "CPUs that stay coherent while they power down flush nothing",
                 "leave `psci.l2_flush` out, or set `psci.hardware_coherency` to false",
-            ));
-        }
-        if let Some(cache) = platform
-            .cache_for_hardware()
-            .filter(|_| !self.psci.hardware_coherency.get_ref())
-        {
-            return Err(document.wrong(
-                self.psci.hardware_coherency.span(),
-                format!("software does not flush {cache} of {}", platform.name),
+            ),
+            (false, Some(cache)) => wrong(
+                "hardware_coherency",
+                &format!("software does not flush {cache} of {}", platform.name),
                 "set `psci.hardware_coherency` to true: hardware flushes private L2 caches and an L3",
-            ));
+            ),
+            _ => Ok(()),
         }
-        Ok(())
     }
 }
 
@@ -210,7 +161,7 @@ impl Release {
     /// # Errors
     /// What [`Document::read`] says; a lead CPU or a power level that the platform lacks; a ticket
     /// lock without coherency, or caches that only hardware can flush; a policy of flushes with it.
-    pub fn read(document: &Document, platform: &Platform) -> Result<Self, document::Error> {
+    pub fn read(document: &Document, platform: &Platform) -> Result<Self> {
         let file: File = document.read()?;
         let [cluster, core] = *file.lead.get_ref();
         let cpus = &platform.topology.cpus;
@@ -233,25 +184,41 @@ impl Release {
                 ));
             }
         };
-        file.check_coherency(document, platform)?;
+        file.psci.check_coherency(document, platform)?;
         let top = platform.topology.top_level;
+        let levels = |table, key, levels: FileLevels, usual: Levels| {
+            let suspend = levels.suspend.unwrap_or(usual.suspend);
+            let off = levels.off.unwrap_or(usual.off);
+            match suspend.iter().chain(&off).find(|&&level| level > top) {
+                None => Ok(Levels { suspend, off }),
+                Some(level) => Err(document.wrong(
+                    document.place(table, key),
+                    format!("there is no power level {level}"),
+                    format!("the platform's levels are 0, a CPU alone, to {top}, the whole tree; [] is none of them"),
+                )),
+            }
+        };
         Ok(Self {
-            scp_messages: file
-                .firmware
-                .scp_messages
-                .read(document, top, Levels::all(top))?,
-            l2_flush: match file.psci.l2_flush {
-                Some(levels) => levels.into_inner().read(document, top, Levels::default())?,
-                None => Levels::default(),
-            },
+            scp_messages: levels(
+                "firmware",
+                "scp_messages",
+                file.firmware.scp_messages,
+                Levels::all(top),
+            )?,
+            l2_flush: levels(
+                "psci",
+                "l2_flush",
+                file.psci.l2_flush.unwrap_or_default(),
+                Levels::default(),
+            )?,
             name: file.name,
             title: file.title,
             source: file.source,
             lead,
             scp_protocol: file.firmware.scp_protocol,
-            lock: *file.psci.lock.get_ref(),
+            lock: file.psci.lock,
             message_order: file.psci.scp_send,
-            hardware_coherency: file.psci.hardware_coherency.into_inner(),
+            hardware_coherency: file.psci.hardware_coherency,
         })
     }
 }
