@@ -1,7 +1,7 @@
 //! The machine that a trace is from: what each CPU and each domain takes, as ranges.
 
 use soc::OperatingPoint;
-use soc::config::{IdleDomain, IdlePlatform, Platform};
+use soc::config::{Beside, IdleDomain, IdlePlatform, Platform};
 
 /// The least and the most that a number may be.
 pub type Range = [u64; 2];
@@ -22,6 +22,8 @@ pub struct Domain {
     pub points: Vec<OperatingPoint>,
     /// Idle states, from shallow to deep.
     pub states: Vec<State>,
+    /// Powers of a core that depend on the clock of another domain, which stands by its number.
+    pub beside: Vec<(usize, Beside)>,
 }
 
 /// An idle state: powers of a core and of what its domain shares, and what a round trip into it
@@ -76,7 +78,11 @@ impl Machine {
                 core_trip: range(state.core_round_trip),
                 shared_trip: range(state.domain_round_trip),
             });
+            let rows = idle.beside.iter().filter(|row| row.domain == domain.name);
+            let number = |row: &Beside| idle.domains.iter().position(|of| of.name == row.other);
+            let beside = rows.filter_map(|row| Some((number(row)?, row.clone())));
             Ok(Domain {
+                beside: beside.collect(),
                 name: domain.name.clone(),
                 cpus: domain.cpus.clone(),
                 states: states.collect(),
@@ -114,6 +120,27 @@ impl Domain {
             core: of(|point| point.core_power),
             shared: of(|point| point.domain_power),
             capacity: of(|point| point.capacity),
+        }
+    }
+
+    /// The same while another domain, by its number, runs at a clock in kHz: that at which its cores
+    /// take most, if several run. `None` while none does.
+    pub fn running_beside(&self, khz: Option<u32>, other: Option<(usize, Option<u32>)>) -> Running {
+        let running = self.running(khz);
+        let is_at = |hz: u64, khz: Option<u32>| khz.is_none_or(|khz| hz == u64::from(khz) * 1_000);
+        let least = self.beside.iter().map(|(_, row)| row.other_clock).min();
+        let rows = self.beside.iter().filter(|(number, row)| {
+            is_at(row.clock, khz)
+                && match other {
+                    Some((other, khz)) => *number == other && is_at(row.other_clock, khz),
+                    None => Some(row.other_clock) == least,
+                }
+        });
+        let powers = rows.map(|(_, row)| [row.core_power; 2]);
+        let unknown = khz.is_none().then_some(running.core);
+        match hull(powers.chain(unknown)) {
+            [0, 0] => running,
+            core => Running { core, ..running },
         }
     }
 

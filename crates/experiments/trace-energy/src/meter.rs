@@ -76,6 +76,8 @@ struct Cpu {
 struct DomainNow {
     since_ns: u64,
     cpus: Vec<usize>,
+    /// Its clock, where that is known.
+    khz: Option<u32>,
     running: Running,
     /// Shared energy of a CPU that ran at all times when one did, and what did not divide yet.
     upkeep: [u128; 2],
@@ -131,6 +133,7 @@ impl<'m> Meter<'m> {
             meter.domains.push(DomainNow {
                 since_ns: span_ns[0],
                 cpus: (first..meter.cpus.len()).collect(),
+                khz: None,
                 running: domain.running(None),
                 upkeep: [0; 2],
                 rest: [0; 2],
@@ -140,6 +143,7 @@ impl<'m> Meter<'m> {
         for cpu in 0..meter.cpus.len() {
             meter.own(cpu, span_ns[0]);
         }
+        meter.look_beside(span_ns[0]);
         meter
     }
 
@@ -177,8 +181,10 @@ impl<'m> Meter<'m> {
         match point {
             Point::Frequency => {
                 self.settle_all(domain, event.time);
+                self.domains[domain].khz = Some(event.argument);
                 self.domains[domain].running =
                     self.machine.domains[domain].running(Some(event.argument));
+                self.look_beside(event.time);
             }
             Point::Suspend => {
                 let phase = match event.argument {
@@ -196,6 +202,7 @@ impl<'m> Meter<'m> {
                 self.settle_cpu(cpu, event.time);
                 self.change(cpu, point, event);
                 self.own(cpu, event.time);
+                self.look_beside(event.time);
             }
             _ => {}
         }
@@ -210,6 +217,34 @@ impl<'m> Meter<'m> {
         }
     }
 
+    /// Finds what cores take whose power depends on the clock of another domain.
+    fn look_beside(&mut self, time_ns: u64) {
+        for number in 0..self.domains.len() {
+            let domain = &self.machine.domains[number];
+            if domain.beside.is_empty() {
+                continue;
+            }
+            self.settle_all(number, time_ns);
+            let has = |of: usize, phase: Phase| {
+                let mut cpus = self.domains[of].cpus.iter();
+                cpus.any(|cpu| self.cpus[*cpu].phase == phase)
+            };
+            let runs = |of: usize| has(of, Phase::Running) || has(of, Phase::Untold);
+            let others = domain.beside.iter().map(|(other, _)| *other);
+            let others = others.filter(|other| runs(*other));
+            let most = others.max_by_key(|other| {
+                let khz = self.domains[*other].khz;
+                self.machine.domains[*other].running(khz).core[1]
+            });
+            let other = most.map(|other| {
+                let khz = self.domains[other].khz;
+                (other, khz.filter(|_| has(other, Phase::Running)))
+            });
+            let now = &mut self.domains[number];
+            now.running = domain.running_beside(now.khz, other);
+        }
+    }
+
     /// A CPU is at something else, whatever it was at before.
     fn put_to(&mut self, cpu: usize, time_ns: u64, phase: Phase) {
         self.settle(self.cpus[cpu].domain, time_ns);
@@ -217,6 +252,7 @@ impl<'m> Meter<'m> {
         self.wake(cpu);
         (self.cpus[cpu].phase, self.cpus[cpu].within) = (phase, Within::default());
         self.own(cpu, time_ns);
+        self.look_beside(time_ns);
     }
 
     /// What an event says of a wake-up's cause.

@@ -14,11 +14,17 @@ use trace_energy::owner::Owner;
 use trace_energy::told::Told;
 
 fn hikey960() -> Machine {
+    hikey960_with("")
+}
+
+/// The board, with more in the file of its idle states.
+fn hikey960_with(more: &str) -> Machine {
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../data/platforms");
     let open = |name: &str| Document::open(&data.join(name)).unwrap();
     let platform = Platform::read(&open("hikey960.toml")).unwrap();
-    let idle = IdlePlatform::read(&open("idle/hikey960.toml")).unwrap();
-    Machine::new(&platform, &idle).unwrap()
+    let idle = open("idle/hikey960.toml");
+    let idle = Document::new("idle", format!("{}{more}", idle.text()));
+    Machine::new(&platform, &IdlePlatform::read(&idle).unwrap()).unwrap()
 }
 
 /// Events of points with arguments, on CPUs, each some nanoseconds behind the one before.
@@ -190,4 +196,34 @@ fn a_task_owns_its_time_at_its_clock() {
         (of(102).ns, of(102).energy),
         (2 * ms, [(24_544 + 6_416) * 2 * u128::from(ms); 2])
     );
+}
+
+/// A little core takes what it takes beside the other cluster's clock, and what it takes beside the
+/// lowest while that cluster sleeps: the rule of Wattson's two-dimensional curves.
+#[test]
+fn a_core_takes_what_it_takes_beside_another_clock() {
+    let rows = [(903, 5_000), (2_362, 7_000)].map(|(mhz, power)| {
+        format!(
+            "\n[[beside]]\ndomain = \"little\"\nclock = \"533 MHz\"\nother = \"big\"\nother_clock = \"{mhz} MHz\"\ncore_power = {power}\n"
+        )
+    });
+    let machine = hikey960_with(&rows.concat());
+    let ms = 1_000_000;
+    let mut made = vec![
+        (Point::Frequency, 0, 533_000, 0, 0),
+        (Point::Frequency, 4, 2_362_000, 0, 0),
+    ];
+    made.extend((1..8).map(|cpu| (Point::IdleEnter, cpu, 1, 0, 0)));
+    made.extend([
+        (Point::SchedSwitch, 0, 101, 0, 0),
+        (Point::IdleExit, 4, 0, 0, 10 * ms),
+        (Point::IdleEnter, 4, 1, 0, 3 * ms),
+        (Point::SchedSwitch, 0, 0, 101, 2 * ms),
+    ]);
+    let (shares, _) = shares(&machine, &made);
+    let task = shares.iter().find(|share| share.owner == Owner::Task(101));
+    let shared = machine.domains[0].running(Some(533_000)).shared[0];
+    let core = 5_000 * 12 + 7_000 * 3;
+    let energy = u128::from(ms * (core + 15 * shared));
+    assert_eq!(task.unwrap().of.energy, [energy; 2]);
 }

@@ -1,6 +1,6 @@
 //! Idle states of a platform and what they cost: a file of `platforms/idle`.
 
-use crate::quantity::{power, within};
+use crate::quantity::{hertz, power, within};
 use document::{Document, Result};
 use idle::{DomainState, State, States};
 use serde::{Deserialize, Deserializer};
@@ -22,10 +22,32 @@ pub struct IdlePlatform {
     pub power_domains: Vec<PowerDomain>,
     /// The unit of the operating points' powers, where nobody says what idle states take.
     pub running_unit: Option<WattsPerUnit>,
+    /// Powers of cores that depend on the clock of another domain.
+    pub beside: Vec<Beside>,
     /// The file's text.
     pub text: String,
     /// The longest exit latency that is allowed; `None` where any is, as in a file.
     pub latency_limit: Option<LatencyLimit>,
+}
+
+/// What a core takes at a clock while CPUs of another domain run at one of theirs, as where both
+/// share a supply.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Beside {
+    /// The domain of the core.
+    pub domain: String,
+    /// Its clock in Hz.
+    #[serde(deserialize_with = "hertz")]
+    pub clock: u64,
+    /// The other domain.
+    pub other: String,
+    /// Clock of the other domain in Hz; the lowest holds while none of its CPUs runs as well.
+    #[serde(deserialize_with = "hertz")]
+    pub other_clock: u64,
+    /// Power of the core, in units.
+    #[serde(deserialize_with = "power")]
+    pub core_power: u64,
 }
 
 /// A power domain that the operating system switches off with the last of its CPUs.
@@ -206,6 +228,8 @@ struct FileRead {
     running_unit: Option<WattsPerUnit>,
     #[serde(default)]
     power_domain: Vec<Spanned<PowerDomainRead>>,
+    #[serde(default)]
+    beside: Vec<Spanned<Beside>>,
 }
 
 #[derive(Deserialize)]
@@ -348,6 +372,14 @@ impl IdlePlatform {
                 document.wrong_as_a_whole("the domains have no CPU", "give one `cpus = [0]`")
             );
         }
+        for row in &read.beside {
+            let is_there = |name: &String| domains.iter().any(|domain| domain.name == *name);
+            let Beside { domain, other, .. } = row.get_ref();
+            if let Some(name) = [domain, other].into_iter().find(|name| !is_there(name)) {
+                let message = format!("there is no domain `{name}`");
+                return Err(document.wrong(row.span(), message, "name a [[domain]] of this file"));
+            }
+        }
         let power_domains = read
             .power_domain
             .into_iter()
@@ -358,6 +390,7 @@ impl IdlePlatform {
             title,
             power,
             running_unit,
+            beside,
             ..
         } = read;
         Ok(Self {
@@ -367,6 +400,7 @@ impl IdlePlatform {
             domains,
             power_domains,
             running_unit,
+            beside: beside.into_iter().map(Spanned::into_inner).collect(),
             text: document.text().to_owned(),
             latency_limit: None,
         })

@@ -16,7 +16,8 @@ mod set;
 
 pub use costs::{CoreCosts, Costs, PowerUnitCosts, ScpCosts};
 pub use idle_states::{
-    IdleDomain, IdlePlatform, IdleStateCost, LatencyLimit, Power, PowerDomain, Range, WattsPerUnit,
+    Beside, IdleDomain, IdlePlatform, IdleStateCost, LatencyLimit, Power, PowerDomain, Range,
+    WattsPerUnit,
 };
 pub use platform::{
     AssumedTimes, CoreType, Domain, IdleState, MAX_CPUS, OperatingPoint, Platform, PowerUps,

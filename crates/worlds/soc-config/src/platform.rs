@@ -346,7 +346,7 @@ fn poll<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
 }
 
 /// Keys of idle states in the same file, which `IdlePlatform` reads.
-const OF_IDLE_STATES: [&str; 4] = ["power", "running_unit", "domain", "power_domain"];
+const OF_IDLE_STATES: [&str; 5] = ["power", "running_unit", "domain", "power_domain", "beside"];
 
 /// Largest number of CPUs of a platform.
 pub const MAX_CPUS: usize = 1024;
