@@ -88,6 +88,18 @@ impl DomainGovernor {
         }
     }
 
+    /// True if a state may be entered under a limit of latency, however long the domain sleeps.
+    pub fn allows(&self, state: &DomainState, limit_ns: u64) -> bool {
+        let is_allowed = match self.kind {
+            DomainKind::Genpd(release) if release >= LIMITS => {
+                limit_ns >= state.on_ns + state.off_ns
+            }
+            DomainKind::Genpd(_) | DomainKind::Deepest => true,
+            DomainKind::Never => false,
+        };
+        is_allowed && state.residency_ns < crate::NEVER_NS
+    }
+
     /// The state that the domain enters, by its number; `None` where it stays on.
     ///
     /// Linux keeps the state from which it begins to search in a variable that holds no more than 1
@@ -98,7 +110,9 @@ impl DomainGovernor {
         let release = match self.kind {
             DomainKind::Genpd(release) => release,
             DomainKind::Never => return None,
-            DomainKind::Deepest => return Some(last),
+            DomainKind::Deepest => {
+                return states.iter().rposition(|state| self.allows(state, 0));
+            }
         };
         let first = if self.was_asked { last.min(1) } else { last };
         self.was_asked = true;
@@ -106,9 +120,8 @@ impl DomainGovernor {
             .ok()
             .filter(|idle_ns| *idle_ns > 0)?;
         let fits = |state: &DomainState| {
-            let is_allowed =
-                release < LIMITS || situation.latency_limit_ns >= state.on_ns + state.off_ns;
-            is_allowed && idle_ns >= state.residency_ns + state.off_ns
+            self.allows(state, situation.latency_limit_ns)
+                && idle_ns >= state.residency_ns + state.off_ns
         };
         let state = states[..=first].iter().rposition(fits)?;
         (release < PEEKS || !situation.ipi_pending).then_some(state)

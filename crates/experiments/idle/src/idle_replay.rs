@@ -3,7 +3,7 @@
 use crate::asked::{GOVERNORS, HZ_OR_USUAL, PLATFORM_OR_USUAL, TRACE, check_there, traced};
 use crate::energy::{Segments, energy};
 use crate::envelope::Envelope;
-use crate::limits::{LATENCY_LIMIT, Limit, WAKEUP_LIMIT, s2idle_state};
+use crate::limits::{LATENCY_LIMIT, Limit, WAKEUP_LIMIT, s2idle_states};
 use crate::oracle::{Oracle, worst};
 use crate::platform::Platform;
 use crate::power_domains::{DOMAIN_GOVERNOR, follow};
@@ -149,7 +149,7 @@ impl Experiment for IdleReplay {
         header.iterations = 1;
         let s2idle = settings
             .get(WAKEUP_LIMIT)
-            .map(|us| (us, s2idle_state(&platform, us).to_owned()));
+            .map(|us| (us, s2idle_states(&platform, us).join(", ")));
         let recording = results::recording(header, &platform, &traced, own, &rows, &oracle, s2idle);
         sink.whole(&recording)
     }

@@ -109,7 +109,11 @@ impl Limit {
             .domains
             .iter()
             .flat_map(|domain| domain.table.all())
-            .map(|state| state.exit_latency_ns.div_ceil(1000))
+            .map(|state| state.exit_latency_ns);
+        let of_domains = platform.power_domains.iter().flat_map(|of| &of.states);
+        let turns = turns
+            .chain(of_domains.map(|state| state.off_ns + state.on_ns))
+            .map(|ns| ns.div_ceil(1000))
             .collect_vec();
         let mut limits = us
             .iter()
@@ -147,7 +151,8 @@ impl Limit {
         platform
     }
 
-    /// Names of the states that may be chosen: the first one whatever the limit, as in Linux.
+    /// Names of the states that may be chosen: the first one whatever the limit, as in Linux; and
+    /// those of power domains, which follow CPUs into their deepest state alone.
     pub(crate) fn left(&self, platform: &Platform) -> Vec<String> {
         let limited = self.of(platform);
         let table = &limited.domains[0].table;
@@ -157,29 +162,63 @@ impl Limit {
                 .is_none_or(|us| state.exit_latency_ns <= us.saturating_mul(1000));
             !state.disabled && (is_short || *at == table.first_enabled())
         };
-        limited
-            .state_names()
-            .zip(table.all().iter().enumerate())
-            .filter(|(_, state)| fits(state))
-            .map(|(name, _)| name.to_owned())
+        let states = limited.state_names().zip(table.all().iter().enumerate());
+        let left = states.filter(|(_, state)| fits(state)).collect_vec();
+        let follows = left.last().is_some_and(|(_, (at, _))| *at == table.last());
+        let domains = limited.power_domains.iter().filter(|_| follows);
+        let of_domains = domains.flat_map(|of| of.state_names.iter().zip(&of.states));
+        let of_domains = of_domains.filter(|(_, state)| {
+            state.residency_ns < idle::NEVER_NS
+                && self.latency_us.is_none_or(|us| is_within(state, us))
+        });
+        let cpu_names = left.iter().map(|(name, _)| *name);
+        cpu_names
+            .chain(of_domains.map(|(name, _)| name.as_str()))
+            .unique()
+            .map(str::to_owned)
             .collect()
     }
 }
 
-/// The state that s2idle enters within a limit: of those that a driver offers to it the one that
-/// takes longest to leave, else WFI, which it does not offer.
-pub(crate) fn s2idle_state(platform: &Platform, limit_us: u64) -> &str {
-    let states = platform
-        .state_names()
-        .zip(platform.domains[0].table.all())
-        .enumerate();
-    let fits = |(at, (_, state)): &(usize, (&str, &idle::State))| {
+/// True if a power domain's state takes no longer to enter and leave than a limit.
+const fn is_within(state: &idle::DomainState, limit_us: u64) -> bool {
+    state.off_ns + state.on_ns <= limit_us.saturating_mul(1000)
+}
+
+/// The states that s2idle enters within a limit. Of a CPU: of those that a driver offers to it the
+/// one that takes longest to leave, else WFI, which it does not offer. Behind the deepest, each power
+/// domain whose inner ones are in their deepest enters its deepest one within the limit
+/// (`cpu_system_power_down_ok` of drivers/pmdomain/governor.c, Linux 7.2).
+pub(crate) fn s2idle_states(platform: &Platform, limit_us: u64) -> Vec<&str> {
+    let table = &platform.domains[0].table;
+    let fits = |(at, state): &(usize, &idle::State)| {
         *at == 0 || !state.polling && state.exit_latency_ns <= limit_us.saturating_mul(1000)
     };
-    states
-        .filter(fits)
-        .max_by_key(|(_, (_, state))| state.exit_latency_ns)
-        .map_or("", |(_, (name, _))| name)
+    let states = table.all().iter().enumerate().filter(fits);
+    let chosen = states.max_by_key(|(_, state)| state.exit_latency_ns);
+    let Some((chosen, _)) = chosen else {
+        return Vec::new();
+    };
+    let mut names = platform.state_names().skip(chosen).take(1).collect_vec();
+    let mut stay_on: Vec<u16> = Vec::new();
+    if chosen != table.last() {
+        return names;
+    }
+    let domains = platform.power_domains.iter();
+    for domain in domains.sorted_by_key(|domain| domain.cpus.len()) {
+        if domain.cpus.iter().any(|cpu| stay_on.contains(cpu)) {
+            continue;
+        }
+        let state = domain
+            .states
+            .iter()
+            .rposition(|state| is_within(state, limit_us));
+        names.extend(state.map(|state| domain.state_names[state].as_str()));
+        if state.is_none_or(|state| state + 1 < domain.states.len()) {
+            stay_on.extend(&domain.cpus);
+        }
+    }
+    names.into_iter().unique().collect()
 }
 
 impl fmt::Display for Limit {

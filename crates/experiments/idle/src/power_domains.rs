@@ -71,8 +71,14 @@ impl DomainReplay {
         }
     }
 
-    /// Counts a stay in a state, or, where that is not known, in each that there is.
-    fn stay(&mut self, domain: &PowerDomain, from_ns: u64, to_ns: u64, state: Option<usize>) {
+    /// Counts a stay in a state, or, where that is not known, in each that may be.
+    fn stay(
+        &mut self,
+        domain: &PowerDomain,
+        [from_ns, to_ns]: [u64; 2],
+        may_be: &[usize],
+        is_known: bool,
+    ) {
         let time_ns = to_ns - from_ns;
         let pays = |state: &idle::DomainState| time_ns >= state.off_ns + state.residency_ns;
         let usage = |state: usize| Usage {
@@ -82,14 +88,18 @@ impl DomainReplay {
             below: u64::from(domain.states[state + 1..].iter().any(pays)),
             rejected: 0,
         };
-        match state {
-            Some(state) => self.states[state] += usage(state),
-            None => (0..self.more.len()).for_each(|state| self.more[state] += usage(state)),
+        let counts = if is_known {
+            &mut self.states
+        } else {
+            &mut self.more
+        };
+        for &state in may_be {
+            counts[state] += usage(state);
         }
         self.stays.push(DomainStay {
             from_ns,
             to_ns,
-            state,
+            state: may_be.first().copied().filter(|_| is_known),
         });
     }
 }
@@ -208,20 +218,31 @@ impl Follower<'_> {
         } else {
             None
         };
+        let may_be = self.may_be(state);
+        if may_be.is_empty() {
+            return;
+        }
         let delays = match envelope {
             Some(envelope) => &mut envelope.delays[1],
             None => &mut replayed.delays,
         };
         if let Some((of, core)) = woken.zip(core) {
-            let may_be = state.map_or(&self.domain.states[..], |state| {
-                &self.domain.states[state..=state]
-            });
-            let more = may_be
-                .iter()
-                .map(|of| of.on_ns + of.off_ns.saturating_sub(ns));
+            let states = may_be.iter().map(|state| &self.domain.states[*state]);
+            let more = states.map(|of| of.on_ns + of.off_ns.saturating_sub(ns));
             let delay_ns = core.delay_ns(self.sleep(of).interval_ns());
             delays.lengthen(delay_ns, more.max().unwrap_or(0));
         }
-        self.found.stay(self.domain, from_ns, from_ns + ns, state);
+        let is_known = state.is_some();
+        self.found
+            .stay(self.domain, [from_ns, from_ns + ns], &may_be, is_known);
+    }
+
+    /// The states that the domain may be in: this one, or, where that is not known, each that its
+    /// governor may choose.
+    fn may_be(&self, state: Option<usize>) -> Vec<usize> {
+        let states = self.domain.states.iter().enumerate();
+        let allowed = states.filter(|(_, of)| self.governor.allows(of, self.latency_limit_ns));
+        let allowed = allowed.map(|(at, _)| at).collect_vec();
+        state.map_or(allowed, |state| vec![state])
     }
 }

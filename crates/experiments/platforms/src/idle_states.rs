@@ -38,7 +38,7 @@ pub const DISABLE: CheckedSetting<Vec<String>> = CheckedSetting::new(
     "disable",
     "STATES",
     |text| Ok(text.split(',').map(|name| name.trim().to_owned()).collect()),
-    "Idle states that governors may not choose (cpuidle's `disable`), by their names, parted by commas.",
+    "Idle states, of CPUs and of power domains, that governors may not choose (cpuidle's `disable`), by their names, parted by commas.",
 );
 
 /// Switches states off, by their names.
@@ -46,7 +46,12 @@ pub const DISABLE: CheckedSetting<Vec<String>> = CheckedSetting::new(
 /// # Errors
 /// The platform has no such state, or none is left.
 pub fn disable(platform: &mut IdlePlatform, names: &[String]) -> Result {
-    let known = platform.state_names().collect_vec();
+    let of_domains = platform.power_domains.iter().flat_map(|of| &of.state_names);
+    let cpu_states = platform.state_names().count();
+    let known = platform
+        .state_names()
+        .chain(of_domains.map(String::as_str))
+        .collect_vec();
     if let Some(unknown) = names.iter().find(|name| !known.contains(&name.as_str())) {
         let what = format!(
             "--disable {unknown}: {} has no idle state of this name",
@@ -57,6 +62,7 @@ pub fn disable(platform: &mut IdlePlatform, names: &[String]) -> Result {
     let off = known
         .iter()
         .map(|name| names.iter().any(|off| off == name))
+        .take(cpu_states)
         .collect_vec();
     if !off.contains(&false) {
         let what = format!(
@@ -78,6 +84,13 @@ pub fn disable(platform: &mut IdlePlatform, names: &[String]) -> Result {
             })
             .collect_vec();
         domain.table = States::new(&states).map_err(Error::failed)?;
+    }
+    for domain in &mut platform.power_domains {
+        for (name, state) in domain.state_names.iter().zip(&mut domain.states) {
+            if names.contains(name) {
+                state.residency_ns = idle::NEVER_NS;
+            }
+        }
     }
     Ok(())
 }

@@ -21,9 +21,6 @@ impl Story for Replay<'_> {
                 "Energies are intervals: sources for the cost of a transition differ by a factor of several hundred.",
             );
         }
-        if let Some((us, state)) = &self.s2idle {
-            told.paragraph(format!("s2idle enters {state} within a limit of {us} us."));
-        }
         told.table(limits(self));
         told.table(power_domains(self));
         told.table(table(self));

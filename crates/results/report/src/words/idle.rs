@@ -6,9 +6,10 @@ use crate::blocks::{Cell, Number, figure, fixed, grouped, whole};
 use evidence::{Leaders, share_less};
 use findings::cpuidle::{KernelCounts, Test};
 use findings::idle_clock::{Clock, Clocks};
-use findings::idle_replay::{Bounds, Governor, Intervals, RECORDED, Replay};
+use findings::idle_replay::{Bounds, Governor, Intervals, RECORDED, Replay, State};
 use itertools::Itertools;
 use recording::facts::{WakeRow, WakeUps};
+use recording::total_order;
 
 /// Both ends, or one figure where they are the same.
 pub fn between(between: Bounds, number: fn(f64) -> Number) -> Cell {
@@ -27,7 +28,9 @@ fn plain(of: Option<Bounds>, number: fn(f64) -> Number) -> String {
 /// What the trace bears, and nothing beyond it.
 pub fn replay(replay: &Replay<'_>) -> String {
     let verdict = &replay.verdict;
-    let mut said = outside(replay).into_iter().collect_vec();
+    let asked = replay.s2idle.as_ref();
+    let asked = asked.map(|(us, states)| format!("Within {us} us s2idle enters {states}."));
+    let mut said = asked.into_iter().chain(outside(replay)).collect_vec();
     if !replay.limits.is_empty() {
         said.push(limit(replay));
         return said.join(" ");
@@ -62,6 +65,8 @@ pub fn replay(replay: &Replay<'_>) -> String {
             plain(best.below_percent, tenths)
         ));
     }
+    said.extend(deepest(replay, best.name));
+    said.truncate(3);
     said.join(" ")
 }
 
@@ -200,6 +205,14 @@ fn limit(replay: &Replay<'_>) -> String {
     };
     let state = without.states.last().map_or("", |state| state.name);
     let [own, others] = [under, without].map(|of| plain(time_percent(of, state), tenths));
+    let spends = if own == others {
+        of_domains(replay, [under.name, without.name])
+    } else {
+        Some(format!(
+            "It spends {own} % of the idle time in {state}, in place of {others} %."
+        ))
+    };
+    let spends = spends.map_or_else(String::new, |spends| format!(" {spends}"));
     let energy = limit.less.map_or_else(String::new, |less| {
         let share = share_less([less.low, less.high]);
         if (less.low > 0.0) == (less.high > 0.0) {
@@ -208,9 +221,52 @@ fn limit(replay: &Replay<'_>) -> String {
             format!(" Whether it takes more energy cannot be told: {share}.")
         }
     });
-    format!(
-        "{may}; 99 of 100 wake-ups wait at most {waits}. It spends {own} % of the idle time in {state}, in place of {others} %.{energy}"
-    )
+    format!("{may}; 99 of 100 wake-ups wait at most {waits}.{spends}{energy}")
+}
+
+/// States of the power domains below a governor, each with the name of its domain.
+fn domain_states<'r>(
+    replay: &'r Replay<'_>,
+    governor: &str,
+) -> impl Iterator<Item = (&'r str, &'r State<'r>)> {
+    let domains = replay.power_domains.iter();
+    let domains = domains.filter(move |domain| domain.governor == governor);
+    domains.flat_map(|domain| domain.states.iter().map(|state| (domain.name, state)))
+}
+
+/// The state of a power domain whose time differs most between two governors.
+fn of_domains(replay: &Replay<'_>, governors: [&str; 2]) -> Option<String> {
+    let [own, others] = governors.map(|governor| domain_states(replay, governor));
+    let us = |of: &State<'_>| of.residency_us.map_or(0.0, |us| us.low + us.high);
+    let differing = own.zip(others).map(|(own, other)| (own, other.1));
+    let ((domain, own), other) =
+        differing.max_by_key(|((_, own), other)| total_order((us(own) - us(other)).abs()))?;
+    let [own_ms, others_ms] = [own, other].map(|of| {
+        let ms = of.residency_us.map(|us| us.times(1e-3));
+        plain(ms, figure)
+    });
+    Some(format!(
+        "Power domain {domain} spends {own_ms} ms in {}, in place of {others_ms} ms.",
+        own.name
+    ))
+}
+
+/// Whether the power domain above all others ever enters its deepest state.
+fn deepest(replay: &Replay<'_>, governor: &str) -> Option<String> {
+    let (domain, state) = domain_states(replay, governor).last()?;
+    let entered = state.entered?;
+    Some(if entered.high == 0.0 {
+        format!(
+            "{governor} never lets power domain {domain} into {}.",
+            state.name
+        )
+    } else {
+        let times = plain(Some(entered), whole);
+        format!(
+            "Power domain {domain} enters {} {times} times with {governor}.",
+            state.name
+        )
+    })
 }
 
 /// The share of the idle time that a governor spends in a state, in percent.
