@@ -241,7 +241,7 @@ fn counted(
     by_function: bool,
 ) -> Result<payload::Report> {
     let report = match payload::run_on(boot, machine, &run) {
-        Err(qemu::Error::Plugin { .. }) if !by_function => payload::run_on(
+        Err(qemu::Error::Plugin(_)) if !by_function => payload::run_on(
             boot,
             machine,
             &payload::Options {

@@ -68,11 +68,10 @@ impl Plugin {
     /// # Errors
     /// The emulator did not load the plugin, or that wrote something else.
     pub fn read(&self) -> Result<Counts> {
-        let text = std::fs::read_to_string(self.out()).map_err(|error| Error::Plugin {
-            cause: format!("it wrote nothing: {error}"),
-        })?;
-        read(&text).map_err(|line| Error::Plugin {
-            cause: format!("a line of what it wrote cannot be read: {line}"),
+        let text = std::fs::read_to_string(self.out())
+            .map_err(|error| Error::Plugin(format!("it wrote nothing: {error}")))?;
+        read(&text).map_err(|line| {
+            Error::Plugin(format!("a line of what it wrote cannot be read: {line}"))
         })
     }
 }

@@ -62,9 +62,9 @@ impl Packages {
                         .to_owned(),
                 )
             })
-            .ok_or_else(|| Error::Fetch {
-                what: "kernels of other suites".to_owned(),
-                output: format!("{DEBIAN_SOURCES} has no line `URIs:`"),
+            .ok_or_else(|| {
+                let cause = format!("{DEBIAN_SOURCES} has no line `URIs:`");
+                Error::fetch("kernels of other suites", cause)
             })?;
         let sources = own.cache.join("sources.list");
         let lines: String = SUITES
@@ -188,7 +188,7 @@ fn said(
     (program, package): (&'static str, &'static str),
     what: &str,
 ) -> Result<String> {
-    let output = command.output().map_err(Error::missing(program, package))?;
+    let output = command.output().map_err(Error::start(program, package))?;
     if output.status.success() {
         Ok(String::from_utf8_lossy(&output.stdout).into_owned())
     } else {

@@ -87,10 +87,7 @@ fn fetch(wanted: &Program, cache: &Path, root: &Path) -> Result<Option<String>> 
 /// The libraries that a program or library names.
 fn needed(path: &Path) -> Result<Vec<String>> {
     let bytes = std::fs::read(path).map_err(Error::file(path))?;
-    let wrong = |error: elf::ParseError| Error::Image {
-        path: path.to_owned(),
-        cause: error.to_string(),
-    };
+    let wrong = Error::file::<elf::ParseError>(path);
     let file = ElfBytes::<AnyEndian>::minimal_parse(&bytes).map_err(wrong)?;
     let Some(names) = file.section_header_by_name(".dynstr").map_err(wrong)? else {
         return Ok(Vec::new());

@@ -3,6 +3,7 @@
 use crate::counts::escaped;
 use crate::{Error, Machine, Plugin, Result};
 use std::collections::VecDeque;
+use std::fmt::Display;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
@@ -104,16 +105,7 @@ impl Guest {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
-        let mut child = command.spawn().map_err(|source| match source.kind() {
-            std::io::ErrorKind::NotFound => Error::Missing {
-                program: PROGRAM,
-                package: PACKAGE,
-            },
-            _ => Error::Start {
-                program: PROGRAM.to_owned(),
-                source,
-            },
-        })?;
+        let mut child = command.spawn().map_err(Error::start(PROGRAM, PACKAGE))?;
         let (sender, lines) = channel();
         if let Some(output) = child.stdout.take() {
             let sender = sender.clone();
@@ -141,7 +133,7 @@ impl Guest {
     /// The next line of the console; `None` when the machine is off.
     ///
     /// # Errors
-    /// [`Error::Hung`].
+    /// The guest printed nothing for too long, or ran for too long, and was ended.
     pub fn line(&mut self) -> Result<Option<String>> {
         let left = self.limit.saturating_sub(self.started.elapsed());
         match self.lines.recv_timeout(self.silence.min(left)) {
@@ -157,11 +149,7 @@ impl Guest {
                 } else {
                     ("it printed nothing for", self.silence)
                 };
-                Err(Error::Hung {
-                    why,
-                    limit,
-                    last: self.last_lines(),
-                })
+                Err(self.ended(format!("was ended: {why} {} s", limit.as_secs())))
             }
         }
     }
@@ -194,9 +182,7 @@ impl Guest {
             let cause = last.map_or("the emulator ended without a word", |last| {
                 last.trim_start_matches("qemu: ")
             });
-            Error::Plugin {
-                cause: cause.to_owned(),
-            }
+            Error::Plugin(cause.to_owned())
         })
     }
 
@@ -240,11 +226,16 @@ impl Guest {
     }
 
     /// An error that shows the last lines.
-    pub fn failed(&self, cause: impl Into<String>) -> Error {
-        Error::Failed {
-            cause: cause.into(),
-            last: self.last_lines(),
-        }
+    pub fn failed(&self, cause: impl Display) -> Error {
+        self.ended(format!("failed: {cause}"))
+    }
+
+    fn ended(&self, how: String) -> Error {
+        let last: Vec<String> = self.last.iter().map(|line| format!("  | {line}")).collect();
+        Error::Other(format!(
+            "the guest {how}; its last output:\n{}",
+            last.join("\n")
+        ))
     }
 }
 

@@ -61,7 +61,11 @@ impl Images {
         if tree.is_some() || carried::are_there() {
             Ok(())
         } else {
-            Err(Error::NoSourceTree)
+            Err(Error::Other(
+                "the firmware is built from Stopwatt's source tree, which is not here: run in a checkout of Stopwatt, name one with --data, or \
+                 take a released program, which has the images built in"
+                    .to_owned(),
+            ))
         }
     }
 
@@ -113,7 +117,8 @@ fn image(
     };
     let workspace = root.join("firmware");
     if !workspace.join("Cargo.toml").is_file() {
-        return Err(Error::NoFirmware(workspace));
+        let cause = "not there: run in a checkout of Stopwatt, or name one with --data";
+        return Err(Error::file(&workspace)(cause));
     }
     let folder = root.join(folder);
     cargo(&workspace, &folder, package, features)?;
@@ -141,16 +146,16 @@ fn cargo(workspace: &Path, folder: &Path, package: &str, features: &[&str]) -> R
     command
         .env_remove("RUSTFLAGS")
         .env_remove("CARGO_ENCODED_RUSTFLAGS");
-    let output = command.output().map_err(|source| Error::Start {
-        program: program.to_string_lossy().into_owned(),
-        source,
-    })?;
+    let output = command
+        .output()
+        .map_err(Error::start(&program.to_string_lossy(), "cargo"))?;
     if output.status.success() {
         Ok(())
     } else {
-        Err(Error::Build {
-            output: tail(&output.stderr),
-        })
+        Err(Error::Other(format!(
+            "the firmware did not build (the Rust target it needs: rustup target add {TARGET}); cargo said:\n{}",
+            tail(&output.stderr)
+        )))
     }
 }
 
@@ -164,10 +169,7 @@ pub fn tail(bytes: &[u8]) -> String {
 /// Lays the loaded segments of an ELF file out as they lie in memory, beside the file.
 fn flatten(path: &Path) -> Result<PathBuf> {
     let data = std::fs::read(path).map_err(Error::file(path))?;
-    let wrong = |cause: String| Error::Image {
-        path: path.to_owned(),
-        cause,
-    };
+    let wrong = Error::file::<String>(path);
     let elf =
         ElfBytes::<AnyEndian>::minimal_parse(&data).map_err(|error| wrong(error.to_string()))?;
     let headers = elf

@@ -160,7 +160,7 @@ fn unpack_image(package: &Path, image: &Path) -> Result {
             .arg(package)
             .stdout(Stdio::piped())
             .spawn()
-            .map_err(Error::missing("dpkg-deb", "dpkg"))?;
+            .map_err(Error::start("dpkg-deb", "dpkg"))?;
         let from = archive.stdout.take().map_or_else(Stdio::null, Stdio::from);
         let wanted = ["--extract", "--to-stdout", "--wildcards", "*/vmlinuz*"];
         let unpacked = Command::new("tar")
@@ -168,7 +168,7 @@ fn unpack_image(package: &Path, image: &Path) -> Result {
             .stdin(from)
             .stdout(output)
             .status()
-            .map_err(Error::missing("tar", "tar"))?;
+            .map_err(Error::start("tar", "tar"))?;
         let read = archive.wait().map_err(Error::file(package))?;
         if !unpacked.success() || !read.success() {
             return Err(Error::fetch(

@@ -34,10 +34,7 @@ impl OtherFirmware {
     /// # Errors
     /// A file that cannot be read or is too large; no payload, or no room for it in the image.
     pub fn boot(&self, payload: Option<&Path>) -> Result<Boot, Error> {
-        let wrong = |cause: String| Error::Image {
-            path: self.image.clone(),
-            cause,
-        };
+        let wrong = Error::file(&self.image);
         let read = |path: &Path| disk::read(path, FLASH).map_err(Error::file(path));
         let mut image = read(&self.image)?;
         if image.is_empty() || image.len() as u64 > FLASH {

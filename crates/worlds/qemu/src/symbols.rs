@@ -34,10 +34,7 @@ impl Symbols {
     /// # Errors
     /// The file cannot be read, is no ELF file, is of another machine, or has no symbols.
     pub fn read(path: &Path) -> Result<Self, Error> {
-        let wrong = |cause: &str| Error::Image {
-            path: path.to_owned(),
-            cause: cause.to_owned(),
-        };
+        let wrong = Error::file::<&str>(path);
         let data = disk::read(path, LARGEST).map_err(Error::file(path))?;
         let elf = ElfBytes::<AnyEndian>::minimal_parse(&data).map_err(|_| {
             wrong(
