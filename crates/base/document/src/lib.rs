@@ -31,6 +31,7 @@
 //! | `excerpt.rs` | the lines that an error shows |
 //! | `names.rs` | the nearest known name |
 //! | `printable.rs` | text from outside, fit for a terminal |
+//! | `within.rs` | a value that is in its range |
 #![forbid(unsafe_code)]
 
 mod document;
@@ -40,6 +41,7 @@ pub mod json;
 mod names;
 mod printable;
 mod rows;
+mod within;
 
 pub use document::Document;
 pub use error::{Error, Result};
@@ -48,3 +50,4 @@ pub use printable::{LAYOUT, printable, printable_lines, unprintable};
 pub use rows::{Record, RecordError, Records, row};
 pub use toml::Spanned;
 pub use toml::de::{DeTable, DeValue};
+pub use within::within;

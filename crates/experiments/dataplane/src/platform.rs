@@ -197,51 +197,63 @@ impl CorePlatform {
     /// The file is wrong; the error has the line, and says what would be right.
     pub fn parse(document: &Document) -> Result<Self, document::Error> {
         let mut platform: Self = document.read()?;
-        let wrong = |message: &str| {
-            Err(document.wrong_as_a_whole(message, "platforms/macchiatobin.toml has them all"))
-        };
-        if platform.core.line_bytes != core_model::LINE {
-            return wrong(
+        let Self {
+            core,
+            counter,
+            l1,
+            l2,
+            fill_buffers,
+            tlb,
+            prefetch,
+            memory,
+            ..
+        } = &platform;
+        let entries = 1..=MOST_ENTRIES;
+        for (is_right, help) in [
+            (
+                core.line_bytes == core_model::LINE,
                 "core.line_bytes must be 64: the packet loops are laid out for lines of 64 bytes",
-            );
-        }
-        if platform.fill_buffers.count == 0
-            || platform.tlb.entries == 0
-            || platform.tlb.page_bytes == 0
-        {
-            return wrong("fill_buffers.count, tlb.entries and tlb.page_bytes must be 1 or more");
-        }
-        if platform.l1.ways == 0
-            || platform.l2.ways == 0
-            || platform.counter.hz == 0
-            || platform.core.hz == 0
-        {
-            return wrong("ways and frequencies must be 1 or more");
-        }
-        if platform.l1.bytes > MOST_L1 || platform.l2.bytes > MOST_L2 {
-            return wrong(
+            ),
+            (
+                entries.contains(&tlb.entries)
+                    && tlb.second_entries <= MOST_ENTRIES
+                    && entries.contains(&fill_buffers.count),
+                "tlb.entries and fill_buffers.count must be 1 or more, and all entries up to 65536",
+            ),
+            (
+                ![
+                    l1.ways as u64,
+                    l2.ways as u64,
+                    counter.hz,
+                    core.hz,
+                    tlb.page_bytes,
+                ]
+                .contains(&0),
+                "ways, frequencies and tlb.page_bytes must be 1 or more",
+            ),
+            (
+                l1.bytes <= MOST_L1 && l2.bytes <= MOST_L2,
                 "l1.bytes is up to 16777216 (16 MiB) and l2.bytes up to 1073741824 (1 GiB)",
-            );
-        }
-        if platform.tlb.entries.max(platform.tlb.second_entries) > MOST_ENTRIES
-            || platform.fill_buffers.count > MOST_ENTRIES
-        {
-            return wrong("tlb.entries and fill_buffers.count are up to 65536");
-        }
-        if !(1..=MOST_CORES).contains(&platform.core.count) || platform.l2.shared_by == 0 {
-            return wrong("core.count is 1 to 1024, and l2.shared_by 1 or more");
-        }
-        if platform
-            .memory
-            .as_ref()
-            .is_some_and(|memory| memory.bytes_per_second == 0)
-        {
-            return wrong("memory.bytes_per_second must be 1 or more");
-        }
-        if platform.l2.latency_cycles.is_none_or(|cycles| cycles < 0.0)
-            || platform.prefetch.issue_cycles < 0.0
-        {
-            return wrong("l2.latency_cycles and prefetch.issue_cycles must be 0 or more");
+            ),
+            (
+                (1..=MOST_CORES).contains(&core.count) && l2.shared_by > 0,
+                "core.count is 1 to 1024, and l2.shared_by 1 or more",
+            ),
+            (
+                memory.as_ref().is_none_or(|it| it.bytes_per_second > 0),
+                "memory.bytes_per_second must be 1 or more",
+            ),
+            (
+                l2.latency_cycles.is_some_and(|cycles| cycles >= 0.0)
+                    && prefetch.issue_cycles >= 0.0,
+                "l2.latency_cycles and prefetch.issue_cycles must be 0 or more",
+            ),
+        ] {
+            if !is_right {
+                return Err(
+                    document.wrong_as_a_whole(help, "platforms/macchiatobin.toml has them all")
+                );
+            }
         }
         document.text().clone_into(&mut platform.text);
         Ok(platform)

@@ -1,9 +1,9 @@
 //! The plan of a fit: the plan file of a platform, and parameters as fields of the costs.
 
-use document::{Document, Error};
+use document::{Document, Error, within};
 use serde::{Deserialize, Deserializer, de};
 use soc::config::{CoreCosts, Costs, Platform, PowerUnitCosts};
-use soc::quantity::{time, within};
+use soc::quantity::time;
 use std::collections::BTreeSet;
 
 /// Plan of a fit of a platform's costs.
@@ -84,7 +84,7 @@ struct FileParameter {
 
 /// A standard deviation as a part of a prior; a greater one leaves the prior no weight.
 fn deviation<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
-    let help = "a standard deviation is more than 0, and at most 1000: write 0.1 for what is known to a tenth";
+    let help = "is no standard deviation: one is more than 0 and at most 1000, such as 0.1 for what is known to a tenth";
     within(f64::deserialize(from)?, f64::MIN_POSITIVE..=1000.0, help)
 }
 

@@ -1,9 +1,8 @@
 //! The policy: which changes count as a regression.
 
 use crate::table::Key;
-use document::Document;
+use document::{Document, within};
 use recording::metrics::Better;
-use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 
 /// Thresholds for all rows and for some.
@@ -89,13 +88,8 @@ pub struct Rule {
 // Values are looked at where they are read, so that an error has their line.
 
 fn threshold<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
-    let value = f64::deserialize(from)?;
-    let wrong = || D::Error::custom(format!("{value} is no threshold: it must be 0 or more"));
-    if value.is_finite() && value >= 0.0 {
-        Ok(value)
-    } else {
-        Err(wrong())
-    }
+    let wrong = "is no threshold: it must be 0 or more";
+    within(f64::deserialize(from)?, 0.0..=f64::MAX, wrong)
 }
 
 fn some_threshold<'de, D: Deserializer<'de>>(from: D) -> Result<Option<f64>, D::Error> {
@@ -103,17 +97,9 @@ fn some_threshold<'de, D: Deserializer<'de>>(from: D) -> Result<Option<f64>, D::
 }
 
 fn level<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
-    let value = f64::deserialize(from)?;
-    let wrong = || {
-        D::Error::custom(format!(
-            "{value} is no level: alpha must be between 0 and 1"
-        ))
-    };
-    if value > 0.0 && value < 1.0 {
-        Ok(value)
-    } else {
-        Err(wrong())
-    }
+    let between = f64::MIN_POSITIVE..=1.0_f64.next_down();
+    let wrong = "is no level: alpha must be between 0 and 1";
+    within(f64::deserialize(from)?, between, wrong)
 }
 
 const HELP: &str = "a policy has threshold = 1.0 (percent), alpha = 0.05, unjudged (tell, fail, pass), iterations (of-one-run, runs) \

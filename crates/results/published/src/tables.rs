@@ -1,7 +1,7 @@
 //! Published tables of other experiments than the PSCI latencies: a description each, and rows.
 
+use document::within;
 use experiment::Conditions;
-use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 
 /// The name of the costs of clocks.
@@ -270,10 +270,6 @@ impl EnergyReference {
 /// # Errors
 /// It is not greater than 0.
 pub fn positive<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
-    let value = f64::deserialize(from)?;
-    if value.is_finite() && value > 0.0 {
-        Ok(value)
-    } else {
-        Err(D::Error::custom(format!("{value} is not greater than 0")))
-    }
+    let above_zero = f64::MIN_POSITIVE..=f64::MAX;
+    within(f64::deserialize(from)?, above_zero, "is not greater than 0")
 }

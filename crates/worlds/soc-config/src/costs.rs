@@ -1,8 +1,8 @@
 //! Fitted costs: how long operations of the firmware take on a machine.
 
 use super::Platform;
-use crate::quantity::{picoseconds, some_picoseconds, within};
-use document::{Document, Error};
+use crate::quantity::{picoseconds, some_picoseconds};
+use document::{Document, Error, within};
 use serde::{Deserialize, Deserializer};
 use std::collections::BTreeMap;
 
@@ -136,7 +136,7 @@ struct File {
 
 /// A share of 1, in millionths.
 fn millionths<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
-    let help = "a share is a part of 1: from 0.0 to 1.0";
+    let help = "is no share: one is a part of 1, from 0.0 to 1.0";
     Ok((within(f64::deserialize(from)?, 0.0..=1.0, help)? * 1e6).round() as u64)
 }
 

@@ -1,7 +1,7 @@
 //! Idle states of a platform and what they cost: a file of `platforms/idle`.
 
-use crate::quantity::{hertz, power, within};
-use document::{Document, Result};
+use crate::quantity::{hertz, power};
+use document::{Document, Result, within};
 use idle::{DomainState, State, States};
 use serde::{Deserialize, Deserializer};
 use std::fmt;
@@ -147,19 +147,19 @@ impl fmt::Display for WattsPerUnit {
 }
 
 fn above_zero<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
-    let help = "watts per unit must be a number above 0";
+    let help = "watts per unit: it must be a number above 0";
     within(f64::deserialize(from)?, f64::MIN_POSITIVE..=f64::MAX, help)
 }
 
 /// A residency in microseconds, as nanoseconds. Sums of what is beyond it would not fit.
 fn residency<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
-    let help = "a residency is at most 1000 s; times are in us";
+    let help = "us: a residency is at most 1000 s; times are in us";
     Ok(within(u64::deserialize(from)?, 0..=1_000_000_000, help)? * US)
 }
 
 /// An energy in units of power times microseconds, as units times nanoseconds.
 fn energy<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
-    let help = "the energy of a round trip is at most 10^15 units times us: take a greater unit";
+    let help = "units times us: the energy of a round trip is at most 10^15; take a greater unit";
     Ok(within(u64::deserialize(from)?, 0..=1_000_000_000_000_000, help)? * US)
 }
 

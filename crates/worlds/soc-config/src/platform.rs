@@ -1,8 +1,9 @@
 //! Hardware facts: the platform file.
 
 use super::set;
-use crate::quantity::{bytes, hertz, picoseconds, power, some_picoseconds, within};
-use document::{Document, Error, Result};
+use crate::quantity::{bytes, hertz, picoseconds, power, some_picoseconds};
+use document::{Document, Error, Result, within};
+use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use std::collections::BTreeMap;
 use toml::Spanned;
@@ -297,7 +298,8 @@ struct FileScp {
 }
 
 fn capacity<'de, D: Deserializer<'de>>(from: D) -> Result<u32, D::Error> {
-    let help = "a capacity is 1 to 1000000; the fastest core of a platform usually has 1024";
+    let help =
+        "is no capacity: it is 1 to 1000000; the fastest core of a platform usually has 1024";
     within(u32::deserialize(from)?, 1..=1_000_000, help)
 }
 
@@ -307,7 +309,7 @@ fn l1_size<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
     within(
         bytes(from)?,
         0..=16 << 20,
-        "an L1 data cache has up to 16 MiB",
+        "bytes: an L1 data cache has up to 16 MiB",
     )
 }
 
@@ -316,19 +318,22 @@ fn cache_size<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
     within(
         bytes(from)?,
         0..=1 << 30,
-        "an L2 cache or an L3 has up to 1024 MiB",
+        "bytes: an L2 cache or an L3 has up to 1024 MiB",
     )
 }
 
 fn line_size<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
     let line = bytes(from)?;
-    let power = if line.is_power_of_two() { line } else { 0 };
     let help = "a cache line is a power of two of at least 16 bytes; most Arm cores have \"64 B\"";
-    within(power, 16..=u64::MAX, help)
+    if line >= 16 && line.is_power_of_two() {
+        Ok(line)
+    } else {
+        Err(D::Error::custom(help))
+    }
 }
 
 fn width<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
-    let help = "an interconnect without width moves nothing; one of 128 bits has \"16 B\"";
+    let help = "bytes: an interconnect without width moves nothing; one of 128 bits has \"16 B\"";
     within(bytes(from)?, 1..=u64::MAX, help)
 }
 
@@ -336,12 +341,13 @@ fn channels<'de, D: Deserializer<'de>>(from: D) -> Result<usize, D::Error> {
     within(
         usize::deserialize(from)?,
         1..=64,
-        "an SCP has 1 to 64 channels",
+        "channels: an SCP has 1 to 64",
     )
 }
 
 fn poll<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
-    let help = "a polling loop that takes no time never lets others run; give it some nanoseconds";
+    let help =
+        "ps: a polling loop that takes no time never lets others run; give it some nanoseconds";
     within(picoseconds(from)?, 1..=u64::MAX, help)
 }
 

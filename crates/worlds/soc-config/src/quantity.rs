@@ -1,8 +1,8 @@
 //! Quantities in configuration files: a number and its unit, as one would write them.
 
+use document::within;
 use serde::de::{Deserialize, Deserializer, Error};
 use std::fmt::{self, Display};
-use std::ops::RangeInclusive;
 
 /// A kind of quantity.
 struct Kind {
@@ -144,24 +144,8 @@ where
     D: Deserializer<'de>,
     T: Deserialize<'de> + From<u32> + PartialOrd + Display,
 {
-    let help = "a power above 1000000 units wants a greater unit";
+    let help = "is a power above 1000000 units: take a greater unit";
     within(T::deserialize(from)?, T::from(0)..=T::from(1_000_000), help)
-}
-
-/// A value, where it is in a range.
-///
-/// # Errors
-/// The value, and what would be right.
-pub fn within<T: PartialOrd + Display, E: Error>(
-    value: T,
-    range: RangeInclusive<T>,
-    help: &str,
-) -> Result<T, E> {
-    if range.contains(&value) {
-        Ok(value)
-    } else {
-        Err(E::custom(format!("{value}: {help}")))
-    }
 }
 
 #[cfg(test)]
