@@ -1,5 +1,6 @@
 //! The fit.
 
+use crate::cell_fit::CellFit;
 use crate::gate::{Gate, information};
 use crate::parameters::{self, Parameter, Plan};
 use document::Error;
@@ -93,14 +94,6 @@ fn no_cells(release: &Release) -> Error {
         ),
         "name a release of which the reference declares cells for fits",
     )
-}
-
-/// A used cell and what the fit makes of it.
-pub struct CellFit {
-    /// The published cell.
-    pub cell: Cell,
-    /// The simulated value in microseconds.
-    pub fitted: f64,
 }
 
 /// The cells of a release that a fit may use: all that [`fit`] sees of the published figures.

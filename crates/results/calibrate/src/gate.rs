@@ -1,6 +1,6 @@
 //! True if a fit can be trusted: the figures by which that is judged, and the judgement.
 
-use crate::fit::CellFit;
+use crate::cell_fit::CellFit;
 use crate::parameters::Parameter;
 use itertools::Itertools;
 use nalgebra::DMatrix;

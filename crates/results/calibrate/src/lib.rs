@@ -9,13 +9,15 @@
 //! same costs.
 #![forbid(unsafe_code)]
 
+mod cell_fit;
 mod fit;
 mod gate;
 mod parameters;
 mod report;
 mod strides;
 
-pub use fit::{Calibration, CellFit, Indistinct, fit, usable_cells};
+pub use cell_fit::CellFit;
+pub use fit::{Calibration, Indistinct, fit, usable_cells};
 pub use gate::{Gate, LeaveOneOut};
 pub use parameters::{Parameter, Plan, Prior};
 pub use strides::{fit_strides, usable_strides};

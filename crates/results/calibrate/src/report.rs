@@ -1,6 +1,7 @@
 //! A calibration as the costs file that a simulation reads.
 
-use crate::fit::{ABSOLUTE, Calibration, CellFit, Indistinct, RELATIVE};
+use crate::cell_fit::CellFit;
+use crate::fit::{ABSOLUTE, Calibration, Indistinct, RELATIVE};
 use crate::parameters::written;
 use itertools::Itertools;
 use recording::grouped;

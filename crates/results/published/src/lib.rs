@@ -9,6 +9,7 @@
 pub mod claims;
 mod guess;
 mod psci;
+mod read;
 mod strides;
 mod tables;
 
@@ -19,9 +20,9 @@ pub use tables::{
     EnergyReference, FootprintFigure, Implementation, NodeFigure,
 };
 
-use document::{Result, Spanned};
+use document::Result;
 use experiment::{Conditions, Files};
-use serde::de::DeserializeOwned;
+use read::{figures, table};
 use tables::CLOCKS;
 
 /// The published figures that stand beside those of an experiment.
@@ -112,25 +113,4 @@ impl Published {
             .for_each(|reference| reference.conditions(&mut conditions));
         conditions
     }
-}
-
-/// The rows of a table.
-fn figures<F: DeserializeOwned>(files: &dyn Files, name: &str) -> Result<Vec<F>> {
-    let rows = files.document(&format!("{name}.csv"))?.rows()?;
-    Ok(rows.into_iter().map(Spanned::into_inner).collect())
-}
-
-/// A table with its description, if there is one of this name.
-fn table<R: DeserializeOwned, F: DeserializeOwned>(
-    files: &dyn Files,
-    name: &str,
-    place: fn(&mut R) -> &mut Vec<F>,
-) -> Result<Option<R>> {
-    let description = format!("{name}.toml");
-    if !files.list("")?.contains(&description) {
-        return Ok(None);
-    }
-    let mut read = files.document(&description)?.read()?;
-    *place(&mut read) = figures(files, name)?;
-    Ok(Some(read))
 }

@@ -1,7 +1,6 @@
 //! The stride study of the data plane.
 
-use crate::table;
-use crate::tables::positive;
+use crate::read::{positive, table};
 use document::Result;
 use experiment::{Conditions, Files};
 use serde::Deserialize;

@@ -1,8 +1,8 @@
 //! Published tables of other experiments than the PSCI latencies: a description each, and rows.
 
-use document::within;
+use crate::read::positive;
 use experiment::Conditions;
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 
 /// The name of the costs of clocks.
 pub const CLOCKS: &str = "cpuidle-clock";
@@ -263,13 +263,4 @@ impl EnergyReference {
         let of = self.figure(benchmark, &self.reference)?;
         Some(of.energy_j / of.time_s)
     }
-}
-
-/// Reads a figure by which others are divided.
-///
-/// # Errors
-/// It is not greater than 0.
-pub fn positive<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
-    let above_zero = f64::MIN_POSITIVE..=f64::MAX;
-    within(f64::deserialize(from)?, above_zero, "is not greater than 0")
 }
