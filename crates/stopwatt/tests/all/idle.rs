@@ -496,3 +496,47 @@ fn limits_have_rows_beside_what_has_none() {
         "{varied}"
     );
 }
+
+/// Limits, s2idle and disabling are about the states of power domains as well.
+#[test]
+fn limits_are_those_of_power_domains_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let json = |arguments: &[&str]| {
+        let base = [
+            "idle-replay",
+            "--platform",
+            "sc7180",
+            "--governors",
+            "menu@7.1",
+        ];
+        run(
+            &[&base, arguments].concat(),
+            &folder.path().join(arguments.concat()),
+        )
+    };
+    let states = |us: &str| json(&["--wakeup-limit", us])["s2idle"][1].clone();
+    // Entry and exit: rail-power-down 2 380 us at most, cx-retention 8 200, aoss-sleep 9 825.
+    assert_eq!(states("1000"), "WFI");
+    assert_eq!(states("5000"), "rail-power-down");
+    assert_eq!(states("9000"), "rail-power-down, cx-retention");
+    assert_eq!(states("10000"), "rail-power-down, aoss-sleep");
+
+    let limited = json(&["--latency-limit", "3000..20000"]);
+    let limits = limited["limits"].as_array().unwrap();
+    let turns: Vec<_> = limits.iter().map(|of| &of["latency_us"]).collect();
+    assert_eq!(turns, [3_000, 5_800, 8_200, 9_825]);
+    let left = |of: &Value| of["left"].as_array().unwrap().len();
+    assert_eq!(limits.iter().map(left).collect::<Vec<_>>(), [3, 4, 5, 6]);
+    // Under a limit that no state of the domain keeps, it stays on for certain.
+    let domains = limited["power_domains"].as_array().unwrap();
+    let of = |us: u64| {
+        let name = format!("menu@7.1 <= {us} us");
+        let domain = domains.iter().find(|domain| domain["governor"] == *name);
+        domain.unwrap()["states"][0]["entered"].clone()
+    };
+    assert_eq!(of(3_000), 0);
+
+    let without = json(&["--disable", "aoss-sleep"]);
+    let left = without["limits"][0]["left"].as_array().unwrap();
+    assert!(left.contains(&"cx-retention".into()) && !left.contains(&"aoss-sleep".into()));
+}
