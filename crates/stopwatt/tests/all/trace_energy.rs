@@ -114,3 +114,64 @@ fn a_board_is_told_how_to_record_what_is_needed() {
     let output = stopwatt(&["capture", "trace", "--tracefs", tracefs, "--", "true"]);
     assert!(!output.status.success() && error_of(&output).contains("--print"));
 }
+
+/// Runs of a task for some microseconds are compared by its energy; what a trace does not tell may
+/// be the same on both sides, and one run a side proves nothing.
+#[test]
+fn traces_are_compared_by_owner_and_ranges_that_overlap_are_unclear() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |name: &str, us: u64| {
+        let at = |ns: u64| format!("{}.{:06}", 100 + ns / 1_000_000, ns % 1_000_000);
+        let text = format!(
+            "    <idle>-0  [000] d..1. {}: cpu_frequency: state=533000 cpu_id=0\n\
+             \x20   <idle>-0  [000] d..1. {}: sched_switch: prev_comm=swapper/0 prev_pid=0 prev_prio=120 prev_state=R ==> next_comm=work next_pid=7 next_prio=120\n\
+             \x20     work-7  [000] d..1. {}: sched_switch: prev_comm=work prev_pid=7 prev_prio=120 prev_state=S ==> next_comm=swapper/0 next_pid=0 next_prio=120\n\
+             \x20   <idle>-0  [000] d..1. {}: cpu_idle: state=1 cpu_id=0\n\
+             \x20   <idle>-0  [000] d..1. {}: cpu_idle: state=4294967295 cpu_id=0\n",
+            at(0),
+            at(1),
+            at(1 + us),
+            at(2 + us),
+            at(20_000)
+        );
+        let trace = folder.path().join(format!("{name}.txt"));
+        std::fs::write(&trace, text).unwrap();
+        let recording = folder.path().join(name);
+        let recording = recording.to_str().unwrap().to_owned();
+        let trace = trace.to_str().unwrap();
+        let output = stopwatt(&[
+            "run",
+            "trace-energy",
+            trace,
+            "--platform",
+            "hikey960",
+            "-o",
+            &recording,
+        ]);
+        assert!(output.status.success());
+        recording
+    };
+    let [a, b] = [("a", 1_000), ("b", 1_500)]
+        .map(|(side, us)| [0, 1, 2].map(|number| run(&format!("{side}{number}"), us + number * 4)));
+    let compare = |arguments: &[&str]| {
+        let output = stopwatt(&[&["compare", "--format", "json"], arguments].concat());
+        let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let verdicts = |owner: &str| -> Vec<String> {
+            let rows = json["rows"].as_array().unwrap().iter();
+            let rows = rows.filter(|row| row["row"] == owner);
+            rows.map(|row| row["changes"][0]["verdict"].as_str().unwrap().to_owned())
+                .collect()
+        };
+        (
+            output.status.code(),
+            verdicts("work"),
+            verdicts("everything"),
+        )
+    };
+    let all = [&a[0], &a[1], &a[2], "--with", &b[0], &b[1], &b[2]].map(|of: &str| of);
+    let worse = vec!["worse".to_owned(); 2];
+    let unclear = vec!["unclear".to_owned(); 2];
+    assert_eq!(compare(&all), (Some(1), worse, unclear));
+    let (code, work, _) = compare(&[&a[0], &b[0]]);
+    assert_eq!((code, work), (Some(3), vec!["too-few-runs".to_owned(); 2]));
+}
