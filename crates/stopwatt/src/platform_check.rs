@@ -121,15 +121,11 @@ fn find(sources: &mut BTreeMap<&'static str, Vec<[String; 2]>>, at: &str, table:
             sources.push([at.trim().to_owned(), text.to_owned()]);
         };
         match value {
-            Value::String(text) if key == "borrows" => add("borrowed", text),
-            Value::String(text) if key == "assumed" => add("assumed", text),
-            Value::String(text) if key.ends_with("source") && text.contains("orrowed") => {
-                add("borrowed", text);
+            Value::String(text) => {
+                if let Some(is) = certainty(key, text) {
+                    add(is, text);
+                }
             }
-            Value::String(text) if key.ends_with("source") && text.contains("ssumed") => {
-                add("assumed", text);
-            }
-            Value::String(text) if key.ends_with("source") => add("declared", text),
             Value::Table(times) if key == "assumed" => add("assumed", &times.keys().join(", ")),
             Value::Table(table) => find(sources, &inner, table),
             Value::Array(all) => {
@@ -139,6 +135,18 @@ fn find(sources: &mut BTreeMap<&'static str, Vec<[String; 2]>>, at: &str, table:
             _ => {}
         }
     }
+}
+
+/// How sure a source is; `None` where the key is none.
+fn certainty(key: &str, text: &str) -> Option<&'static str> {
+    Some(match key {
+        "borrows" => "borrowed",
+        "assumed" => "assumed",
+        _ if !key.ends_with("source") => return None,
+        _ if text.contains("orrowed") => "borrowed",
+        _ if text.contains("ssumed") => "assumed",
+        _ => "declared",
+    })
 }
 
 /// Power of a core for its work.

@@ -401,7 +401,9 @@ fn left_undone(policies: &mut [Policy<'_>]) {
     let all: f64 = most.values().sum();
     for policy in policies {
         let done: f64 = policy.tasks.values().map(|task| task.work_us).sum();
-        policy.work_share = done / all;
+        if all > 0.0 {
+            policy.work_share = done / all;
+        }
         let tasks = policy.tasks.0.iter().filter(|(name, _)| most[name] > 0.0);
         // How many times what is allowed each task left undone.
         if let Some((name, share, times)) = tasks
