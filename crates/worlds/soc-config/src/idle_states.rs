@@ -50,6 +50,20 @@ pub struct Beside {
     pub core_power: u64,
 }
 
+impl Beside {
+    fn read(document: &Document, read: Spanned<Self>, domains: &[IdleDomain]) -> Result<Self> {
+        let is_there = |name: &str| domains.iter().any(|domain| domain.name == name);
+        let Self { domain, other, .. } = read.get_ref();
+        match [domain, other].into_iter().find(|name| !is_there(name)) {
+            Some(name) => {
+                let message = format!("there is no domain `{name}`");
+                Err(document.wrong(read.span(), message, "name a [[domain]] of this file"))
+            }
+            None => Ok(read.into_inner()),
+        }
+    }
+}
+
 /// A power domain that the operating system switches off with the last of its CPUs.
 #[derive(Clone, Debug)]
 pub struct PowerDomain {
@@ -372,14 +386,9 @@ impl IdlePlatform {
                 document.wrong_as_a_whole("the domains have no CPU", "give one `cpus = [0]`")
             );
         }
-        for row in &read.beside {
-            let is_there = |name: &String| domains.iter().any(|domain| domain.name == *name);
-            let Beside { domain, other, .. } = row.get_ref();
-            if let Some(name) = [domain, other].into_iter().find(|name| !is_there(name)) {
-                let message = format!("there is no domain `{name}`");
-                return Err(document.wrong(row.span(), message, "name a [[domain]] of this file"));
-            }
-        }
+        let beside = read.beside.into_iter();
+        let beside = beside.map(|row| Beside::read(document, row, &domains));
+        let beside = beside.collect::<Result<_>>()?;
         let power_domains = read
             .power_domain
             .into_iter()
@@ -390,7 +399,6 @@ impl IdlePlatform {
             title,
             power,
             running_unit,
-            beside,
             ..
         } = read;
         Ok(Self {
@@ -400,7 +408,7 @@ impl IdlePlatform {
             domains,
             power_domains,
             running_unit,
-            beside: beside.into_iter().map(Spanned::into_inner).collect(),
+            beside,
             text: document.text().to_owned(),
             latency_limit: None,
         })
