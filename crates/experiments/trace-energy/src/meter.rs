@@ -11,6 +11,7 @@ use crate::wakes::{Awake, Cause, Wakes};
 use import::ftrace::Point;
 use recording::Event;
 use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::num::NonZero;
 
 /// Equal parts of the trace in which energy is counted by owner.
 pub const PARTS: usize = 12;
@@ -482,8 +483,8 @@ impl<'m> Meter<'m> {
         match of.phase {
             Phase::Running => {
                 amount.work = Amount::of(running.capacity, ns).energy;
-                for end in 0..2 {
-                    amount.energy[end] += now.upkeep[end] - before[end];
+                for (end, before) in before.into_iter().enumerate() {
+                    amount.energy[end] += now.upkeep[end] - before;
                 }
                 of.awake.all.add(&amount);
                 if let Owner::Callback(..) | Owner::Softirq(9) = self.shares[of.share].owner {
@@ -507,7 +508,8 @@ impl<'m> Meter<'m> {
         let running = now.running;
         let domain = &self.machine.domains[number];
         let cpus = || self.domains[number].cpus.iter().map(|cpu| &self.cpus[*cpu]);
-        let runners = cpus().filter(|cpu| cpu.phase == Phase::Running).count() as u128;
+        let runners = cpus().filter(|cpu| cpu.phase == Phase::Running).count();
+        let runners = NonZero::new(runners as u128);
         let untold = cpus().find(|cpu| cpu.phase == Phase::Untold);
         let other = untold
             .unwrap_or(&self.cpus[self.domains[number].cpus[0]])
@@ -515,7 +517,7 @@ impl<'m> Meter<'m> {
         let level = self.level(number);
         let states = || domain.states.iter().map(|state| state.shared);
         let power = match level {
-            None if runners > 0 => running.shared,
+            None if runners.is_some() => running.shared,
             None => hull(states().chain([running.shared])),
             Some(Some(u8::MAX)) => asleep(domain, |state| state.shared),
             Some(level) => {
@@ -529,7 +531,7 @@ impl<'m> Meter<'m> {
         if let Some((_, left)) = &mut now.asleep {
             *left += room(running.shared, power, ns);
         }
-        if runners > 0 {
+        if let Some(runners) = runners {
             for (end, energy) in shared.energy.into_iter().enumerate() {
                 let all = energy + now.rest[end];
                 now.upkeep[end] += all / runners;

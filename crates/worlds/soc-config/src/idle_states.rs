@@ -52,15 +52,17 @@ pub struct Beside {
 
 impl Beside {
     fn read(document: &Document, read: Spanned<Self>, domains: &[IdleDomain]) -> Result<Self> {
+        let place = read.span();
+        let read = read.into_inner();
         let is_there = |name: &str| domains.iter().any(|domain| domain.name == name);
-        let Self { domain, other, .. } = read.get_ref();
-        match [domain, other].into_iter().find(|name| !is_there(name)) {
-            Some(name) => {
-                let message = format!("there is no domain `{name}`");
-                Err(document.wrong(read.span(), message, "name a [[domain]] of this file"))
-            }
-            None => Ok(read.into_inner()),
+        if let Some(name) = [&read.domain, &read.other]
+            .into_iter()
+            .find(|name| !is_there(name))
+        {
+            let message = format!("there is no domain `{name}`");
+            return Err(document.wrong(place, message, "name a [[domain]] of this file"));
         }
+        Ok(read)
     }
 }
 
