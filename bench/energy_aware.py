@@ -4,7 +4,7 @@
     bench/energy_aware.py [--states 10000] [--work DIR]
 
 Fetches Debian's packages linux-source-5.10 and linux-source-6.1 (as bench/governors.py does, under an apt configuration of its own), cuts
-find_energy_efficient_cpu and what it calls out of them, compiles that with the headers of bench/energy_aware/shim and runs both on the same states. Ends
+find_energy_efficient_cpu and what it calls out of them, compiles that with the headers of bench/beside_kernel/shim and runs both on the same states. Ends
 with 1 if the CPU differs in more than one state of a hundred for any release. Needs gcc, dpkg, xz and Rust. The packages are 120 and 140 MB and are
 deleted once read; what is kept is in the folder DIR, target/bench/energy_aware by default.
 """
@@ -12,7 +12,6 @@ deleted once read; what is kept is in the folder DIR, target/bench/energy_aware 
 import argparse
 import pathlib
 import re
-import subprocess
 import sys
 
 import governors
@@ -82,9 +81,7 @@ def main():
     for release, cuts in CUTS.items():
         parts = [cut((work / release / file).read_text(), name, file) for file, names in cuts for name in names]
         (work / release / "cut.c").write_text("\n".join(parts))
-    manifest = ROOT / "bench/energy_aware/Cargo.toml"
-    command = ["cargo", "run", "--quiet", "--release", "--locked", "--manifest-path", manifest, "--target-dir", work / "build", "--", work, arguments.states]
-    sys.exit(subprocess.run([str(word) for word in command]).returncode)
+    governors.compare("energy-aware", work, work, arguments.states)
 
 
 if __name__ == "__main__":

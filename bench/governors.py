@@ -4,13 +4,12 @@
     bench/governors.py [--steps 100000] [--work DIR]
 
 Fetches Debian's packages linux-source-VERSION, those of the machine's suite and of other suites (under an apt configuration of their own: the machine's
-sources stay as they are), takes menu.c, teo.c and the governor of power domains out of them, compiles them with the headers of bench/governors/shim and runs both on the same steps.
+sources stay as they are), takes menu.c, teo.c and the governor of power domains out of them, compiles them with the headers of bench/beside_kernel/shim and runs both on the same steps.
 Ends with 1 if one choice of a thousand differs for any release. Needs gcc, dpkg, xz and Rust. The packages are 120 to 170 MB each and are deleted once
 read; what is kept is in the folder DIR, target/bench/governors by default.
 """
 
 import argparse
-import os
 import pathlib
 import re
 import subprocess
@@ -82,6 +81,13 @@ def fetch(work):
     return sources
 
 
+def compare(what, work, sources, count):
+    """Runs our code beside the kernel's, and ends as that does."""
+    manifest = ROOT / "bench/beside_kernel/Cargo.toml"
+    command = ["cargo", "run", "--quiet", "--release", "--locked", "--manifest-path", manifest, "--target-dir", work / "build", "--", what, sources, count]
+    sys.exit(subprocess.run([str(word) for word in command]).returncode)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--steps", type=int, default=100_000)
@@ -89,10 +95,7 @@ def main():
     arguments = parser.parse_args()
     work = arguments.work.resolve()
     work.mkdir(parents=True, exist_ok=True)
-    manifest = ROOT / "bench/governors/Cargo.toml"
-    sources = fetch(work)
-    command = ["cargo", "run", "--quiet", "--release", "--locked", "--manifest-path", manifest, "--target-dir", work / "build", "--", sources, arguments.steps]
-    sys.exit(subprocess.run([str(word) for word in command], env=os.environ).returncode)
+    compare("governors", work, fetch(work), arguments.steps)
 
 
 if __name__ == "__main__":

@@ -1,42 +1,21 @@
-//! The search of energy-aware placement beside the kernel's own C code: `energy-aware-bench SOURCES
-//! [STATES]`.
+//! The search of energy-aware placement.
 //!
-//! SOURCES has a folder for each release with `cut.c`, in which `find_energy_efficient_cpu` and
-//! what it calls stand as the kernel has them (`bench/energy_aware.py` cuts them out). Each is
-//! compiled with the headers in `shim`, and runs as a program of its own. Both are told the same
-//! random states.
+//! The sources have a folder for each release with `cut.c`, in which `find_energy_efficient_cpu`
+//! and what it calls stand as the kernel has them. Both are told the same random states.
 
+use crate::Result;
+use crate::kernel::{Kernel, shim};
 use placement::{CpuSet, CpuUse, Model, Rules, WakingTask, cheapest};
-use std::error::Error;
-use std::fmt::Write as _;
-use std::io::{BufRead, BufReader, Write};
+use std::fmt::Write;
 use std::path::Path;
-use std::process::{Command, ExitCode, Stdio};
 
 /// Agreement that is asked for.
 const LEAST: f64 = 0.99;
 /// The releases, and the rules that stand for each.
 const RELEASES: [(&str, Rules); 2] = [("5.10", Rules::Until2022), ("6.1", Rules::Since2022)];
 
-fn main() -> ExitCode {
-    match run() {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
-        Err(error) => {
-            eprintln!("{error}");
-            ExitCode::from(2)
-        }
-    }
-}
-
-fn run() -> Result<bool, Box<dyn Error>> {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let sources = Path::new(
-        arguments
-            .first()
-            .ok_or("name the folder of the sources: bench/energy_aware.py does")?,
-    );
-    let states = arguments.get(1).map_or(Ok(10_000), |text| text.parse())?;
+/// Compares by states.
+pub fn run(sources: &Path, states: u64) -> Result<bool> {
     let mut is_good = true;
     println!(
         "{:8} {:>8} {:>9} {:>7}",
@@ -55,59 +34,19 @@ fn run() -> Result<bool, Box<dyn Error>> {
     Ok(is_good)
 }
 
-/// Compares by states: the number in which both chose the same, and in which the kernel moved the
-/// task.
-fn compare(folder: &Path, rules: Rules, states: u64) -> Result<(u64, u64), Box<dyn Error>> {
-    let shim = Path::new(env!("CARGO_MANIFEST_DIR")).join("shim");
-    let program = folder.join("search");
-    let mut compiler = Command::new("gcc");
-    compiler
-        .args(["-O1", "-w", "-fwrapv", "-fno-strict-aliasing"])
-        .arg("-I")
-        .arg(&shim)
-        .arg("-I")
-        .arg(folder);
-    if !compiler
-        .arg("-o")
-        .arg(&program)
-        .arg(shim.join("driver.c"))
-        .status()?
-        .success()
-    {
-        return Err(format!("{} does not compile", folder.display()).into());
-    }
-    let mut child = Command::new(&program)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()?;
-    let (Some(mut to), Some(from)) = (child.stdin.take(), child.stdout.take()) else {
-        return Err("no pipes".into());
-    };
-    let mut from = BufReader::new(from);
+/// The number of states in which both chose the same, and in which the kernel moved the task.
+fn compare(folder: &Path, rules: Rules, states: u64) -> Result<(u64, u64)> {
+    let shim = shim("energy_aware");
+    let mut kernel = Kernel::compiled(&shim, folder, [shim.join("driver.c").as_os_str()])?;
     let mut random = fastrand::Rng::with_seed(1);
-    let (mut same, mut moves, mut shown) = (0, 0, 0);
+    let (mut same, mut moves) = (0, 0);
     for _ in 0..states {
         let state = State::random(&mut random)?;
-        writeln!(to, "{}", state.line)?;
-        let mut answer = String::new();
-        from.read_line(&mut answer)?;
-        let theirs: usize = answer
-            .trim()
-            .parse()
-            .map_err(|_| "the kernel's search ended")?;
+        let theirs: usize = kernel.ask(&state.line)?.parse()?;
         let ours = cheapest(rules, &state.model, &state.cpus, &state.task);
         same += u64::from(theirs == ours);
         moves += u64::from(theirs != state.task.previous);
-        if theirs != ours && shown < 3 && std::env::var_os("SHOW").is_some() {
-            shown += 1;
-            eprintln!(
-                "{rules:?}: theirs {theirs}, ours {ours}: {:?} {:?} {}",
-                state.task, state.cpus, state.line
-            );
-        }
     }
-    drop(to);
-    child.wait()?;
     Ok((same, moves))
 }
 
@@ -182,7 +121,7 @@ fn line(
 }
 
 impl State {
-    fn random(random: &mut fastrand::Rng) -> Result<Self, Box<dyn Error>> {
+    fn random(random: &mut fastrand::Rng) -> Result<Self> {
         let mut cpus: Vec<CpuUse> = Vec::new();
         let mut domains: Vec<DomainFigures> = Vec::new();
         let count = random.usize(1..=3);

@@ -1,20 +1,17 @@
-//! The governors beside the kernel's own C code: `governors-bench SOURCES [STEPS]`.
+//! Governors of CPUs and of power domains.
 //!
-//! SOURCES has a folder for each release, named after it, with menu.c, teo.c and gov.h from
-//! `drivers/cpuidle/governors` (`bench/governors.py` fetches them). Each file is compiled with the
-//! headers in `shim`, which are the little that it asks of the kernel, and runs as a program of its
-//! own. Both are told the same random steps; ours is told the outcome of the kernel's choice, so
-//! that one difference does not make others.
+//! The sources have a folder for each release, named after it, with menu.c, teo.c and gov.h from
+//! `drivers/cpuidle/governors`, and the governor of domains. Both are told the same random steps;
+//! ours is told the outcome of the kernel's choice, so that one difference does not make others.
 
+use crate::Result;
+use crate::kernel::{Kernel, shim};
 use idle::{
     Choice, DomainGovernor, DomainKind, DomainSituation, DomainState, Family, Governor, Kind,
     KnownSituation, NEVER_NS, NO_LIMIT_NS, Outcome, Release, SleepLength, State, States,
 };
-use std::error::Error;
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, ChildStdout, Command, ExitCode, Stdio};
 
 /// Steps on one machine, after which there is another.
 const STEPS_OF_MACHINE: u64 = 400;
@@ -23,25 +20,8 @@ const LEAST: f64 = 0.999;
 /// Ticks of kernels, in Hz; a kernel is compiled for each.
 const TICKS_HZ: [u64; 3] = [100, 250, 1000];
 
-fn main() -> ExitCode {
-    match run() {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
-        Err(error) => {
-            eprintln!("{error}");
-            ExitCode::from(2)
-        }
-    }
-}
-
-fn run() -> Result<bool, Box<dyn Error>> {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let sources = Path::new(
-        arguments
-            .first()
-            .ok_or("name the folder of the sources: bench/governors.py does")?,
-    );
-    let steps = arguments.get(1).map_or(Ok(100_000), |text| text.parse())?;
+/// Compares by steps.
+pub fn run(sources: &Path, steps: u64) -> Result<bool> {
     let mut releases: Vec<(Release, PathBuf)> = Vec::new();
     for entry in fs::read_dir(sources)? {
         let path = entry?.path();
@@ -91,19 +71,14 @@ fn run() -> Result<bool, Box<dyn Error>> {
 
 /// Steps in which a domain enters the same state as with the kernel's code. Its timing data lie in
 /// place in old releases.
-fn compare_domains(
-    source: &Path,
-    kind: DomainKind,
-    in_place: bool,
-    steps: u64,
-) -> Result<u64, Box<dyn Error>> {
+fn compare_domains(source: &Path, kind: DomainKind, in_place: bool, steps: u64) -> Result<u64> {
     let mut random = fastrand::Rng::with_seed(1);
     let define = if in_place {
         "-DIN_PLACE"
     } else {
         "-DBEHIND_A_POINTER"
     };
-    let mut kernel = Kernel::compiled(source, "genpd", define)?;
+    let mut kernel = compiled(source, "genpd", define)?;
     let (mut same, mut states, mut governor) = (0, Vec::new(), DomainGovernor::new(kind));
     for step in 0..steps {
         if step % STEPS_OF_MACHINE == 0 {
@@ -119,7 +94,11 @@ fn compare_domains(
             let each = states
                 .iter()
                 .map(|state| format!(" {} {} {}", state.off_ns, state.on_ns, state.residency_ns));
-            writeln!(kernel.to, "N {}{}", states.len(), each.collect::<String>())?;
+            kernel.tell(format_args!(
+                "N {}{}",
+                states.len(),
+                each.collect::<String>()
+            ))?;
         }
         let now = random.i64(0..1_000_000_000);
         let limit = |random: &mut fastrand::Rng| match random.u32(0..4) {
@@ -139,14 +118,11 @@ fn compare_domains(
             .iter()
             .map(|(event, limit)| format!(" {event} {limit}"))
             .collect::<String>();
-        writeln!(
-            kernel.to,
+        let theirs = kernel.ask(format_args!(
             "S {now} {system} {} {}{each}",
             u8::from(ipi_pending),
             cpus.len()
-        )?;
-        let mut line = String::new();
-        kernel.from.read_line(&mut line)?;
+        ))?;
         let least = |of: fn(&(i64, i64)) -> i64| cpus.iter().map(of).min().unwrap_or(0);
         let latency_limit_ns = system.min(least(|cpu| cpu.1)).unsigned_abs() * 1000;
         let situation = DomainSituation {
@@ -154,7 +130,7 @@ fn compare_domains(
             latency_limit_ns,
             ipi_pending,
         };
-        same += u64::from(governor.select(&states, &situation) == line.trim().parse().ok());
+        same += u64::from(governor.select(&states, &situation) == theirs.parse().ok());
     }
     Ok(same)
 }
@@ -167,12 +143,11 @@ struct Same {
     choices: u64,
 }
 
-fn compare(source: &Path, kind: Kind, steps: u64) -> Result<Same, Box<dyn Error>> {
+fn compare(source: &Path, kind: Kind, steps: u64) -> Result<Same> {
     let mut random = fastrand::Rng::with_seed(1);
     let mut same = Same::default();
-    let mut shown = 0;
     for hz in TICKS_HZ {
-        let mut kernel = Kernel::compiled(source, "driver", &format!("-DHZ={hz}"))?;
+        let mut kernel = compiled(source, "driver", &format!("-DHZ={hz}"))?;
         let of_tick = steps / TICKS_HZ.len() as u64
             + u64::from(hz == TICKS_HZ[0]) * (steps % TICKS_HZ.len() as u64);
         let mut made = 0;
@@ -180,24 +155,18 @@ fn compare(source: &Path, kind: Kind, steps: u64) -> Result<Same, Box<dyn Error>
             let states = states(&mut random);
             let mut machine = Machine::new(1_000_000_000 / hz, states);
             let mut governor = Governor::new(kind, &states, machine.tick_ns);
-            kernel.start(&states)?;
+            start(&mut kernel, &states)?;
             for _ in 0..STEPS_OF_MACHINE.min(of_tick - made) {
                 let mut situation = machine.situation(&mut random);
-                let theirs = kernel.select(&situation)?;
+                let theirs = select(&mut kernel, &situation)?;
                 let ours = governor.select(&states, &mut situation);
                 let is_state = ours.state == theirs.state;
                 let is_tick = machine.stopped || ours.stop_tick == theirs.stop_tick;
                 same.states += u64::from(is_state);
                 same.choices += u64::from(is_state && is_tick);
-                if !(is_state && is_tick) && shown < 3 && std::env::var_os("SHOW").is_some() {
-                    shown += 1;
-                    eprintln!(
-                        "{kind} at {hz} Hz, step {made}: theirs {theirs:?}, ours {ours:?}, {situation:?}, {states:?}"
-                    );
-                }
                 let outcome = machine.outcome(&mut random, theirs, &situation);
                 governor.reflect(&states, &outcome);
-                kernel.reflect(&outcome)?;
+                reflect(&mut kernel, &outcome)?;
                 made += 1;
             }
         }
@@ -330,131 +299,76 @@ impl Machine {
     }
 }
 
-/// The kernel's governor, as a program that answers lines.
-struct Kernel {
-    child: Child,
-    to: ChildStdin,
-    from: BufReader<ChildStdout>,
-}
-
-impl Kernel {
-    fn compiled(source: &Path, driver: &str, define: &str) -> Result<Self, Box<dyn Error>> {
-        let shim = Path::new(env!("CARGO_MANIFEST_DIR")).join("shim");
-        let stem = source
-            .file_stem()
-            .unwrap_or_default()
-            .to_string_lossy()
-            .into_owned();
-        let build = source.with_file_name(format!("build-{stem}{define}"));
-        for line in fs::read_to_string(source)?.lines() {
-            let Some(header) = line
-                .strip_prefix("#include <")
-                .and_then(|rest| rest.split_once('>'))
-            else {
-                continue;
-            };
-            let path = build.join(header.0);
+/// The kernel's governor, compiled with a driver: each header that it includes is the shim's.
+fn compiled(source: &Path, driver: &str, define: &str) -> Result<Kernel> {
+    let shim = shim("governors");
+    let stem = source.file_stem().unwrap_or_default().to_string_lossy();
+    let build = source.with_file_name(format!("build-{stem}{define}"));
+    let headers = if driver == "genpd" { driver } else { "shim" };
+    for line in fs::read_to_string(source)?.lines() {
+        let include = line.strip_prefix("#include <");
+        if let Some((header, _)) = include.and_then(|rest| rest.split_once('>')) {
+            let path = build.join(header);
             fs::create_dir_all(path.parent().unwrap_or(&build))?;
-            let shim = if driver == "genpd" {
-                "genpd.h"
-            } else {
-                "shim.h"
-            };
-            fs::write(path, format!("#include \"{shim}\"\n"))?;
+            fs::write(path, format!("#include \"{headers}.h\"\n"))?;
         }
-        let program = build.join("governor");
-        let mut compiler = Command::new("gcc");
-        compiler
-            .args(["-O1", "-w", "-fwrapv", "-fno-strict-aliasing"])
-            .arg(define);
-        compiler
-            .arg("-I")
-            .arg(&build)
-            .arg("-I")
-            .arg(&shim)
-            .arg("-o")
-            .arg(&program)
-            .arg(source)
-            .arg(shim.join(format!("{driver}.c")));
-        if !compiler.status()?.success() {
-            return Err(format!("{} does not compile", source.display()).into());
-        }
-        let mut child = Command::new(&program)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()?;
-        let (Some(to), Some(from)) = (child.stdin.take(), child.stdout.take()) else {
-            return Err("no pipes".into());
-        };
-        Ok(Self {
-            child,
-            to,
-            from: BufReader::new(from),
-        })
     }
-
-    fn start(&mut self, states: &States) -> Result<(), Box<dyn Error>> {
-        let each = states.all().iter().map(|state| {
-            let State {
-                exit_latency_ns,
-                target_residency_ns,
-                polling,
-                disabled,
-                ..
-            } = state;
-            format!(
-                " {exit_latency_ns} {target_residency_ns} {} {}",
-                u8::from(*polling),
-                u8::from(*disabled)
-            )
-        });
-        Ok(writeln!(
-            self.to,
-            "N {}{}",
-            states.len(),
-            each.collect::<String>()
-        )?)
-    }
-
-    fn select(&mut self, situation: &KnownSituation) -> Result<Choice, Box<dyn Error>> {
-        let SleepLength { timer_ns, event_ns } = situation.sleep_length;
-        let (stopped, limit_ns) = (u8::from(situation.tick_stopped), situation.latency_limit_ns);
-        let (waiters, utilised) = (situation.io_waiters, u8::from(situation.utilised));
-        writeln!(
-            self.to,
-            "S {timer_ns} {event_ns} {stopped} {limit_ns} {waiters} {utilised}"
-        )?;
-        let mut line = String::new();
-        self.from.read_line(&mut line)?;
-        let (state, stop_tick) = line
-            .trim()
-            .split_once(' ')
-            .ok_or("the kernel's governor ended")?;
-        Ok(Choice {
-            state: state.parse()?,
-            stop_tick: stop_tick == "1",
-        })
-    }
-
-    fn reflect(&mut self, outcome: &Outcome) -> Result<(), Box<dyn Error>> {
-        let entered = outcome
-            .entered
-            .map_or_else(|| "-1".to_owned(), |state| state.to_string());
-        let (got_tick, polled) = (
-            u8::from(outcome.got_tick),
-            u8::from(outcome.polled_to_limit),
-        );
-        Ok(writeln!(
-            self.to,
-            "R {entered} {} {} {got_tick} {polled}",
-            outcome.residency_ns, outcome.since_choice_ns
-        )?)
-    }
+    let driver = shim.join(format!("{driver}.c"));
+    Kernel::compiled(
+        &shim,
+        &build,
+        [define.as_ref(), source.as_os_str(), driver.as_os_str()],
+    )
 }
 
-impl Drop for Kernel {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
+fn start(kernel: &mut Kernel, states: &States) -> Result<()> {
+    let each = states.all().iter().map(|state| {
+        let State {
+            exit_latency_ns,
+            target_residency_ns,
+            polling,
+            disabled,
+            ..
+        } = state;
+        format!(
+            " {exit_latency_ns} {target_residency_ns} {} {}",
+            u8::from(*polling),
+            u8::from(*disabled)
+        )
+    });
+    kernel.tell(format_args!(
+        "N {}{}",
+        states.len(),
+        each.collect::<String>()
+    ))
+}
+
+fn select(kernel: &mut Kernel, situation: &KnownSituation) -> Result<Choice> {
+    let SleepLength { timer_ns, event_ns } = situation.sleep_length;
+    let (stopped, limit_ns) = (u8::from(situation.tick_stopped), situation.latency_limit_ns);
+    let (waiters, utilised) = (situation.io_waiters, u8::from(situation.utilised));
+    let answer = kernel.ask(format_args!(
+        "S {timer_ns} {event_ns} {stopped} {limit_ns} {waiters} {utilised}"
+    ))?;
+    let (state, stop_tick) = answer
+        .split_once(' ')
+        .ok_or("no choice of a state and the tick")?;
+    Ok(Choice {
+        state: state.parse()?,
+        stop_tick: stop_tick == "1",
+    })
+}
+
+fn reflect(kernel: &mut Kernel, outcome: &Outcome) -> Result<()> {
+    let entered = outcome
+        .entered
+        .map_or_else(|| "-1".to_owned(), |state| state.to_string());
+    let (got_tick, polled) = (
+        u8::from(outcome.got_tick),
+        u8::from(outcome.polled_to_limit),
+    );
+    kernel.tell(format_args!(
+        "R {entered} {} {} {got_tick} {polled}",
+        outcome.residency_ns, outcome.since_choice_ns
+    ))
 }
