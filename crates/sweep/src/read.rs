@@ -2,10 +2,9 @@
 
 use crate::dataset::{Dataset, POINTS_FILE};
 use crate::error::{Error, Result};
-use crate::manifest::Chunk;
 use crate::plan::Plan;
-use recording::{Event, Header, Reader, Recording, Series};
-use std::collections::{BTreeMap, HashMap};
+use recording::{Header, Reader, Recording};
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// With more keys than this, a point is named by its number and not by its settings.
@@ -24,20 +23,40 @@ const MOST_POINTS: u64 = 16_384;
 /// recording.
 pub fn read(folder: &Path) -> Result<Recording> {
     let dataset = opened(folder)?;
-    let mut whole = None;
+    let (_, chunks) = dataset.size();
+    let (mut there, mut whole) = (0, None);
     let mut points = BTreeMap::new();
-    let note = each_point(&dataset, |number, part| {
-        let to = whole.get_or_insert_with(|| Recording::new(part.header.clone()));
-        let suffix = suffix(&dataset.plan, number);
-        to.append_as(&part, |variant| format!("{variant}{suffix}"));
-        points.extend(
-            part.all_series()
-                .map(|series| (format!("{}{suffix}", part.series_texts(series).0), number)),
-        );
-    })?;
-    // A data set of which no chunk has rows was refused.
-    let mut whole = whole.expect("a point has rows");
-    whole.header.notes.extend(note);
+    for chunk in 0..chunks {
+        let Some(mut said) = dataset.chunk(chunk)? else {
+            continue;
+        };
+        there += 1;
+        let Some(header) = said.header.map(header_of) else {
+            continue;
+        };
+        said.files.remove(POINTS_FILE);
+        let to = whole.get_or_insert_with(|| Recording::new(header.clone()));
+        let mut rename = |variant: &str, number| {
+            let name = format!("{variant}{}", suffix(&dataset.plan, number));
+            points.insert(name.clone(), number);
+            name
+        };
+        Reader::open_part(&dataset.chunk_folder(chunk), header, &said.files)
+            .and_then(|reader| reader.read_runs(to, &mut rename))
+            .map_err(|error| Error::of_rows(folder, error))?;
+    }
+    let Some(mut whole) = whole.filter(|whole| !whole.is_empty()) else {
+        return Err(Error::folder(
+            folder,
+            format!("has rows of no point yet ({there} of {chunks} chunks are there)"),
+            "finish it first: stopwatt sweep --resume DIR",
+        ));
+    };
+    if there < chunks {
+        whole.header.notes.push(format!(
+            "{there} of {chunks} chunks of the sweep are there; the others were not run yet."
+        ));
+    }
     describe(&mut whole, &dataset.plan, &points);
     Ok(whole)
 }
@@ -55,84 +74,6 @@ fn opened(folder: &Path) -> Result<Dataset> {
     Ok(dataset)
 }
 
-/// Hands over the rows of each point that has some; returns a note if not every chunk is there.
-fn each_point(dataset: &Dataset, mut take: impl FnMut(u64, Recording)) -> Result<Option<String>> {
-    let (_, chunks) = dataset.size();
-    let (mut there, mut any) = (0, false);
-    for chunk in 0..chunks {
-        let Some(said) = dataset.chunk(chunk)? else {
-            continue;
-        };
-        there += 1;
-        let Some(header) = &said.header else { continue };
-        let rows = rows_of_chunk(dataset, chunk, &said, &header_of(header.clone()))?;
-        any |= !rows.is_empty();
-        rows.into_iter()
-            .for_each(|(number, recording)| take(number, recording));
-    }
-    if !any {
-        return Err(Error::folder(
-            &dataset.folder,
-            format!("has rows of no point yet ({there} of {chunks} chunks are there)"),
-            "finish it first: stopwatt sweep --resume DIR",
-        ));
-    }
-    Ok((there < chunks).then_some(format!(
-        "{there} of {chunks} chunks of the sweep are there; the others were not run yet."
-    )))
-}
-
-/// The rows of each point of a chunk that has some, under a header.
-pub fn rows_of_chunk(
-    dataset: &Dataset,
-    chunk: u64,
-    said: &Chunk,
-    header: &Header,
-) -> Result<BTreeMap<u64, Recording>> {
-    let mut files = said.files.clone();
-    files.remove(POINTS_FILE);
-    let damaged = |error| Error::of_rows(&dataset.folder, error);
-    let mut reader =
-        Reader::open_part(&dataset.chunk_folder(chunk), header.clone(), &files).map_err(damaged)?;
-    let mut part = Recording::new(header.clone());
-    let mut points = Points {
-        header: header.clone(),
-        of: BTreeMap::new(),
-        known: HashMap::new(),
-    };
-    while reader.next_measures(&mut part).map_err(damaged)? {
-        for (measure, number) in part.measures().iter().zip(reader.points()) {
-            let (to, series) = points.place(&part, *number, measure.series);
-            let moved = measure.moved(series, |name| to.name(part.text(name)));
-            to.push_measure(moved);
-        }
-        part.clear();
-    }
-    while reader.next_events(&mut part).map_err(damaged)? {
-        for (event, number) in part.events().iter().zip(reader.points()) {
-            let (to, series) = points.place(&part, *number, event.series);
-            let argument = part.point_argument(event.point);
-            let argument = argument.map(|argument| part.text(argument));
-            let point = to.point_with(part.point_text(event.point), argument);
-            to.push(Event {
-                series,
-                point,
-                ..*event
-            });
-        }
-        part.clear();
-    }
-    while reader.next_causes(&mut part).map_err(damaged)? {
-        for (cause, number) in part.causes().iter().zip(reader.points()) {
-            let (to, series) = points.place(&part, *number, cause.series);
-            let moved = cause.moved(series, |name| to.name(part.text(name)));
-            to.push_cause(moved);
-        }
-        part.clear();
-    }
-    Ok(points.of)
-}
-
 /// The header without what belongs to single points.
 fn header_of(mut header: Header) -> Header {
     if let Some(platform) = &mut header.platform {
@@ -143,28 +84,6 @@ fn header_of(mut header: Header) -> Header {
     header.texts.clear();
     header.complaints.clear();
     header
-}
-
-/// The points of a chunk as they are read.
-struct Points {
-    header: Header,
-    of: BTreeMap<u64, Recording>,
-    known: HashMap<(u64, Series), Series>,
-}
-
-impl Points {
-    /// The recording of a point, and its series for one of the chunk's.
-    fn place(&mut self, from: &Recording, point: u64, series: Series) -> (&mut Recording, Series) {
-        let to = self
-            .of
-            .entry(point)
-            .or_insert_with(|| Recording::new(self.header.clone()));
-        let series = *self.known.entry((point, series)).or_insert_with(|| {
-            let (variant, case, mode) = from.series_texts(series);
-            to.series(variant, case, mode)
-        });
-        (to, series)
-    }
 }
 
 /// The suffix of a variant's name: which point it is of.

@@ -25,7 +25,7 @@ impl Recording {
         let mut whole = Self::new(reader.header().clone());
         while reader.next_events(&mut whole)? {}
         while reader.next_measures(&mut whole)? {}
-        while reader.next_causes(&mut whole)? {}
+        while reader.take_causes(&mut whole, None)? {}
         Ok(whole)
     }
 }
@@ -123,8 +123,13 @@ impl Reader {
     /// # Errors
     /// A damaged file.
     pub fn next_events(&mut self, to: &mut Recording) -> Result<bool> {
+        self.take_events(to, None)
+    }
+
+    fn take_events(&mut self, to: &mut Recording, rename: Rename<'_>) -> Result<bool> {
         let mut of_point = Neighbour::default();
-        next(&mut self.events, &mut self.points, to, |reader, to, at| {
+        let (file, points) = (&mut self.events, &mut self.points);
+        next(file, points, (to, rename), |reader, to, at| {
             let [cpus, times, ticks, points, arguments, kinds] = at.columns else {
                 unreachable!("a value for each column of `EVENTS`")
             };
@@ -151,7 +156,12 @@ impl Reader {
     /// # Errors
     /// A damaged file.
     pub fn next_measures(&mut self, to: &mut Recording) -> Result<bool> {
-        next(&mut self.measures, &mut self.points, to, |reader, _, at| {
+        self.take_measures(to, None)
+    }
+
+    fn take_measures(&mut self, to: &mut Recording, rename: Rename<'_>) -> Result<bool> {
+        let (file, points) = (&mut self.measures, &mut self.points);
+        next(file, points, (to, rename), |reader, _, at| {
             let [
                 cpus,
                 clusters,
@@ -184,12 +194,26 @@ impl Reader {
         })
     }
 
-    /// Adds the next causes to a recording; false at their end.
+    /// Adds the rows of a part of a sweep to a recording, each under the name that `rename` makes of
+    /// its variant and of the run that it is of.
     ///
     /// # Errors
     /// A damaged file.
-    pub fn next_causes(&mut self, to: &mut Recording) -> Result<bool> {
-        next(&mut self.causes, &mut self.points, to, |_, _, at| {
+    pub fn read_runs(
+        mut self,
+        to: &mut Recording,
+        rename: &mut dyn FnMut(&str, u64) -> String,
+    ) -> Result {
+        while self.take_measures(to, Some(rename))? {}
+        while self.take_events(to, Some(rename))? {}
+        while self.take_causes(to, Some(rename))? {}
+        Ok(())
+    }
+
+    /// Adds the next causes to a recording; false at their end.
+    fn take_causes(&mut self, to: &mut Recording, rename: Rename<'_>) -> Result<bool> {
+        let (file, points) = (&mut self.causes, &mut self.points);
+        next(file, points, (to, rename), |_, _, at| {
             let [cpus, metrics, causes, on, holders, ticks] = at.columns else {
                 unreachable!("a value for each column of `CAUSES`")
             };
@@ -207,6 +231,9 @@ impl Reader {
     }
 }
 
+/// Another name of a variant, by the run that a row is of.
+type Rename<'r> = Option<&'r mut dyn FnMut(&str, u64) -> String>;
+
 /// A row of a group: its keys, and the columns behind those of the keys with its place in them.
 struct RowAt<'v> {
     series: Series,
@@ -222,7 +249,7 @@ struct RowAt<'v> {
 fn next<R: Row>(
     file: &mut Option<TableReader<R>>,
     points: &mut Vec<u64>,
-    to: &mut Recording,
+    (to, mut rename): (&mut Recording, Rename<'_>),
     mut made: impl FnMut(&TableReader<R>, &mut Recording, RowAt<'_>) -> Result<R>,
 ) -> Result<bool> {
     let Some(reader) = file else {
@@ -238,9 +265,17 @@ fn next<R: Row>(
     R::of_mut(to).reserve(rows);
     let mut of_series = Neighbour::default();
     for row in 0..rows {
-        let names = series_names([variants, cases, modes], row);
+        let mut names = series_names([variants, cases, modes], row);
+        let run = points.get(row).copied();
+        let series = of_series.or_else((names, run), || {
+            if let (Some(rename), Some(run)) = (&mut rename, run) {
+                let renamed = rename(to.text(names.variant), run);
+                names.variant = to.name(&renamed);
+            }
+            reader.series(to, names)
+        })?;
         let at = RowAt {
-            series: of_series.or_else(names, || reader.series(to, names))?,
+            series,
             iteration: sure(iterations.u32(row)),
             columns,
             row,

@@ -106,32 +106,6 @@ pub struct CauseRow {
     pub ticks: u64,
 }
 
-impl Measure {
-    /// The same measure in another recording, whose numbers for names `again` knows.
-    pub fn moved(&self, series: Series, mut again: impl FnMut(Name) -> Name) -> Self {
-        Self {
-            series,
-            subject: self.subject.map(&mut again),
-            role: self.role.map(&mut again),
-            metric: again(self.metric),
-            unit: again(self.unit),
-            ..*self
-        }
-    }
-}
-
-impl CauseRow {
-    /// The same row in another recording, whose numbers for names `again` knows.
-    pub fn moved(&self, series: Series, mut again: impl FnMut(Name) -> Name) -> Self {
-        Self {
-            series,
-            metric: again(self.metric),
-            cause: again(self.cause),
-            ..*self
-        }
-    }
-}
-
 /// Kinds of rows, of which some are kept.
 #[derive(Clone, Copy, Default)]
 pub struct RowKinds {
@@ -283,27 +257,17 @@ impl Recording {
         Some(point)
     }
 
-    /// The number of a point's name, with what the argument of its events is: `lock`, `level`,
-    /// `smc-function`.
-    ///
-    /// # Panics
-    /// With more than 65 536 points.
-    pub fn point_with_argument(&mut self, text: &str, argument: &str) -> PointName {
-        let (point, argument) = (self.point(text), self.name(argument));
-        self.points[point.0 as usize].argument = Some(argument);
-        point
-    }
-
     /// The number of a point's name, with what the argument of its events is where it means
-    /// something.
+    /// something: `lock`, `level`, `smc-function`.
     ///
     /// # Panics
     /// With more than 65 536 points.
     pub fn point_with(&mut self, text: &str, argument: Option<&str>) -> PointName {
-        match argument {
-            Some(argument) => self.point_with_argument(text, argument),
-            None => self.point(text),
+        let point = self.point(text);
+        if let Some(argument) = argument {
+            self.points[point.0 as usize].argument = Some(self.names.intern(argument));
         }
+        point
     }
 
     /// The meaning of the argument of a point's events; `None` where it means nothing, or nobody
@@ -546,13 +510,23 @@ impl Recording {
             *moved[name.index()].get_or_insert_with(|| names.intern(other.names.text(name)))
         };
         if kinds.measures {
-            let moved =
-                |measure: &Measure| measure.moved(series[measure.series.0 as usize], &mut again);
-            self.measures.extend(other.measures.iter().map(moved));
+            self.measures
+                .extend(other.measures.iter().map(|row| Measure {
+                    series: series[row.series.0 as usize],
+                    subject: row.subject.map(&mut again),
+                    role: row.role.map(&mut again),
+                    metric: again(row.metric),
+                    unit: again(row.unit),
+                    ..*row
+                }));
         }
         if kinds.causes {
-            let moved = |cause: &CauseRow| cause.moved(series[cause.series.0 as usize], &mut again);
-            self.causes.extend(other.causes.iter().map(moved));
+            self.causes.extend(other.causes.iter().map(|row| CauseRow {
+                series: series[row.series.0 as usize],
+                metric: again(row.metric),
+                cause: again(row.cause),
+                ..*row
+            }));
         }
         if kinds.events {
             let points = (0..other.points.len())

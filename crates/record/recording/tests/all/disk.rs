@@ -76,7 +76,7 @@ fn recording(reversed: bool) -> Recording {
         for (variant, mode) in [("2017", "parallel"), ("v2.12", "serial"), ("v2.12", "")] {
             let series = r.series(variant, "suspend-deepest", mode);
             for n in 0..300_u32 {
-                let point = r.point_with_argument(points[(n % 4) as usize], "level");
+                let point = r.point_with(points[(n % 4) as usize], Some("level"));
                 let time = u64::from(iteration) * 1_000_000_000 + u64::from(n) * 12_345;
                 r.event(
                     series,
@@ -155,7 +155,7 @@ fn rows_that_come_in_parts_give_the_same_files_and_are_read_in_parts() {
         for event in events {
             let (variant, case, mode) = whole.series_texts(event.series);
             let series = part.series(variant, case, mode);
-            let point = part.point_with_argument(whole.point_text(event.point), "level");
+            let point = part.point_with(whole.point_text(event.point), Some("level"));
             part.push(recording::Event {
                 series,
                 point,

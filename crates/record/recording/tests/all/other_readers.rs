@@ -41,7 +41,7 @@ fn written(test: &str) -> PathBuf {
     let series = recording.series("v2.12", "cpu-off", "");
     let points = [
         recording.point("enter-psci"),
-        recording.point_with_argument("exit-psci", "smc-function"),
+        recording.point_with("exit-psci", Some("smc-function")),
     ];
     for n in 0..1000_u32 {
         recording.event(

@@ -65,7 +65,7 @@ fn row(recording: &mut Recording, line: &str) -> Option<()> {
         ["e", case, iteration, cpu, time, ticks, point, argument] => {
             let (series, point) = (
                 recording.series("v", case, "parallel"),
-                recording.point_with_argument(point, "level"),
+                recording.point_with(point, Some("level")),
             );
             let (time, ticks) = (time.parse().ok()?, ticks.parse().ok()?);
             let iteration = iteration.parse().ok()?;
