@@ -86,14 +86,12 @@ impl PointResult {
 const FAILED: &str = "failed";
 const COMPLAINT: &str = "complaint";
 
-/// Runs the points of a chunk and writes it; returns its manifest. `each` is called after each
-/// point.
+/// Runs the points of a chunk, a step of the progress each, and writes it; returns its manifest.
 pub fn run(
     dataset: &Dataset,
     around: &Surroundings<'_>,
     chunk: u64,
     progress: &Arc<Progress>,
-    each: impl Fn(),
 ) -> Result<Chunk> {
     let plan = &around.fitting.plan;
     let partial = dataset.partial(chunk, "partial")?;
@@ -130,7 +128,7 @@ pub fn run(
                 why: Some(words(&error)),
             },
         });
-        each();
+        progress.step();
     }
     let (mut files, header) = match rows {
         Some((writer, header)) => (writer.finish()?, Some(header)),

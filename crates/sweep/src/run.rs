@@ -162,12 +162,6 @@ pub fn run(
             later: Mutex::default(),
         },
         progress,
-        pace: Pace {
-            begin,
-            said: AtomicU64::new(0),
-            points,
-        },
-        done: AtomicU64::new(0),
         full: AtomicBool::new(false),
         outcome: Mutex::new(outcome),
     };
@@ -242,9 +236,6 @@ struct Work<'w> {
     dataset: &'w Dataset,
     queue: Queue<'w>,
     progress: &'w Arc<Progress>,
-    pace: Pace,
-    /// Points that are done.
-    done: AtomicU64,
     /// True once a chunk could not be written: nothing further is computed for a disk that is full.
     full: AtomicBool,
     outcome: Mutex<Outcome>,
@@ -281,11 +272,7 @@ impl Work<'_> {
                 self.pass_over(chunk);
                 continue;
             }
-            let ran = chunk::run(self.dataset, self.around, chunk, self.progress, || {
-                self.progress.step();
-                self.pace
-                    .say(self.progress, 1 + self.done.fetch_add(1, Relaxed));
-            });
+            let ran = chunk::run(self.dataset, self.around, chunk, self.progress);
             let mut outcome = held(&self.outcome);
             match ran {
                 Ok(said) => {
@@ -311,8 +298,7 @@ impl Work<'_> {
     /// Counts a chunk that another program has done meanwhile.
     fn pass_over(&self, chunk: u64) {
         let points = self.around.fitting.plan.points_of(chunk);
-        (points.start..points.end).for_each(|_| self.progress.step());
-        self.done.fetch_add(points.end - points.start, Relaxed);
+        points.for_each(|_| self.progress.step());
         held(&self.outcome).there += 1;
     }
 }
@@ -394,36 +380,6 @@ pub fn some_point_can_run(fitting: &Fitting, place: &Environment<'_>) -> Result 
     match first {
         Some(source) => Err(Error::NoPoint { source }),
         None => Ok(()),
-    }
-}
-
-/// The speed of a sweep.
-struct Pace {
-    begin: Instant,
-    /// When it was last said, in tenths of a second.
-    said: AtomicU64,
-    points: u64,
-}
-
-impl Pace {
-    fn say(&self, progress: &Progress, done: u64) {
-        let seconds = self.begin.elapsed().as_secs_f64();
-        let tenths = (seconds * 10.0) as u64;
-        if self.said.swap(tenths, Relaxed) == tenths {
-            return;
-        }
-        let rate = done as f64 / seconds.max(1e-3);
-        let left = (self.points - done.min(self.points)) as f64 / rate;
-        progress.say(&format!("points, {rate:.0} a second, {} left", time(left)));
-    }
-}
-
-/// A time for people: `40 s`, `12 min`, `3.5 h`.
-fn time(seconds: f64) -> String {
-    match seconds {
-        seconds if seconds < 100.0 => format!("{seconds:.0} s"),
-        seconds if seconds < 6000.0 => format!("{:.0} min", seconds / 60.0),
-        seconds => format!("{:.1} h", seconds / 3600.0),
     }
 }
 
@@ -511,13 +467,5 @@ mod tests {
                 "{wrong}"
             );
         }
-    }
-
-    #[test]
-    fn times_are_told_in_units_for_people() {
-        assert_eq!(
-            [40.2, 720.0, 12_600.0].map(time),
-            ["40 s", "12 min", "3.5 h"]
-        );
     }
 }
