@@ -286,9 +286,6 @@ fn metadata<R: Row>(header: &Header, numbered: bool) -> Vec<KeyValue> {
     all
 }
 
-/// Values that the library encodes at a time.
-const BATCH: usize = 1024;
-
 /// Writes a column of a row group.
 fn write_rows<R>(
     writer: &mut ColumnWriter<'_>,
@@ -309,23 +306,6 @@ fn write_column<R>(
 ) -> Result<(), ParquetError> {
     match column.get {
         Get::Text(get) => {
-            let first = rows.first().and_then(|row| get(texts.names, row));
-            if !column.nullable
-                && let Some(first) = first
-                && rows.iter().all(|row| get(texts.names, row) == Some(first))
-            {
-                // One text in all rows: the same few values again and again, in the batches in
-                // which the library takes them anyway.
-                let values = vec![texts.bytes(first); rows.len().min(BATCH)];
-                for rows in rows.chunks(BATCH) {
-                    typed::<ByteArrayType>(writer).write_batch(
-                        &values[..rows.len()],
-                        None,
-                        None,
-                    )?;
-                }
-                return Ok(());
-            }
             let values = rows
                 .iter()
                 .map(|row| get(texts.names, row).map(|name| texts.bytes(name)));
