@@ -1,6 +1,6 @@
 //! The programs that checks and releases need on a machine.
 
-use crate::tools::Result;
+use crate::tools::{Result, said};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -142,132 +142,56 @@ fn ends_well(command: &mut Command) -> bool {
 /// The time that another apt is waited for.
 const APT_TIMEOUT: Duration = Duration::from_secs(300);
 
-/// Runs apt-get. If another apt holds one of its locks, waits until that one is done; by itself,
-/// apt-get ends at once where the lists of packages are locked, and says nothing while it waits for
-/// dpkg.
+/// Runs apt-get. If another apt holds one of its locks, tries again until that one is done; by
+/// itself, apt-get ends at once where the lists of packages are locked, and says nothing while it
+/// waits for dpkg.
 fn apt_get(arguments: &[&str]) -> Result {
-    wait_while_locked(APT_TIMEOUT, Duration::from_secs(2), || {
+    let begin = Instant::now();
+    loop {
         let mut command = Command::new("apt-get");
         // In English, whatever the user's language: its message about a lock is read below.
         command
             .args(arguments)
             .env("DEBIAN_FRONTEND", "noninteractive")
             .env("LC_ALL", "C");
-        let output = command
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .output()
-            .map_err(|error| format!("cannot start apt-get: {error}"))?;
-        let message = String::from_utf8_lossy(&output.stderr).into_owned();
-        Ok(if output.status.success() {
-            Ok(())
-        } else {
-            Err(message)
-        })
-    })
-    .map_err(|error| {
-        format!(
-            "`apt-get {}` failed: {}",
-            arguments.join(" "),
-            error.trim_end()
-        )
-    })
-}
-
-/// Tries until `attempt` succeeds, fails for another reason than a lock, or `timeout` is over. A
-/// failed attempt yields the program's messages.
-fn wait_while_locked(
-    timeout: Duration,
-    pause: Duration,
-    mut attempt: impl FnMut() -> Result<Result>,
-) -> Result {
-    let begin = Instant::now();
-    let mut waits = false;
-    loop {
-        let Err(message) = attempt()? else {
+        let Err(error) = said(&mut command) else {
             return Ok(());
         };
-        if !is_about_a_lock(&message) {
-            return Err(message);
+        if !is_about_a_lock(&error) || begin.elapsed() > APT_TIMEOUT {
+            return Err(error);
         }
-        if begin.elapsed() >= timeout {
-            return Err(format!(
-                "another apt still holds the lock after {} s\n{message}",
-                timeout.as_secs()
-            ));
-        }
-        if !waits {
-            println!(
-                "waiting up to {} s for another apt to finish: {}",
-                timeout.as_secs(),
-                message.lines().next().unwrap_or("")
-            );
-            waits = true;
-        }
-        std::thread::sleep(pause);
+        println!("waiting for another apt to finish");
+        std::thread::sleep(Duration::from_secs(10));
     }
 }
 
 /// True if apt-get failed because another one runs, by its messages (`E: Could not get lock ...`,
-/// `E: Unable to lock directory ...`).
+/// `E: Unable to lock directory ...`, `E: Unable to acquire the dpkg frontend lock ...`). Without the
+/// right to write there is a lock that no waiting frees.
 fn is_about_a_lock(message: &str) -> bool {
-    // Without the right to write there is a lock that no waiting frees.
-    !message.contains("Permission denied")
-        && [
-            "Could not get lock",
-            "Unable to lock directory",
-            "Unable to acquire",
-        ]
-        .iter()
-        .any(|text| message.contains(text))
+    message.contains(" lock") && !message.contains("Permission denied")
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-
-    const LISTS: &str = "E: Could not get lock /var/lib/apt/lists/lock. It is held by process 7 (apt-get)\n\
-                         E: Unable to lock directory /var/lib/apt/lists/\n";
-
-    /// Runs attempts that end as given, the last one again and again; returns the result and how
-    /// many were made.
-    fn attempts(timeout: Duration, ends: &[Result<(), &str>]) -> (Result<(), String>, usize) {
-        let mut made = 0;
-        let result = wait_while_locked(timeout, Duration::from_millis(1), || {
-            made += 1;
-            Ok(ends[(made - 1).min(ends.len() - 1)].map_err(str::to_owned))
-        });
-        (result, made)
-    }
+    use super::is_about_a_lock;
 
     #[test]
-    fn a_lock_is_waited_for() {
-        assert_eq!(
-            attempts(APT_TIMEOUT, &[Err(LISTS), Err(LISTS), Ok(())]),
-            (Ok(()), 3)
-        );
-    }
-
-    #[test]
-    fn waiting_has_an_end_that_says_why() {
-        let (result, made) = attempts(Duration::from_millis(20), &[Err(LISTS)]);
-        let error = result.unwrap_err();
-        assert!(
-            made > 1 && error.contains("another apt") && error.contains("lists/lock"),
-            "{made}: {error}"
-        );
-    }
-
-    #[test]
-    fn other_failures_are_not_waited_for() {
-        for failure in [
-            "E: Unable to locate package chromium",
-            "E: Could not get lock (13: Permission denied)",
+    fn only_a_lock_of_another_apt_is_waited_for() {
+        for (message, is_waited_for) in [
+            (
+                "E: Could not get lock /var/lib/apt/lists/lock. It is held by process 7",
+                true,
+            ),
+            ("E: Unable to lock directory /var/lib/apt/lists/", true),
+            (
+                "E: Unable to acquire the dpkg frontend lock, is another process using it?",
+                true,
+            ),
+            ("E: Unable to locate package chromium", false),
+            ("E: Could not get lock (13: Permission denied)", false),
         ] {
-            assert_eq!(
-                attempts(APT_TIMEOUT, &[Err(failure)]),
-                (Err(failure.to_owned()), 1)
-            );
+            assert_eq!(is_about_a_lock(message), is_waited_for, "{message}");
         }
     }
 }
