@@ -13,10 +13,13 @@ const _: () = assert!((SLOT_BYTES / LINE) % 2 == 1);
 /// A buffer's number in its [`Pool`].
 pub type Buffer = u32;
 
+/// What is in a buffer.
 #[repr(C, align(64))]
-struct Slot {
-    header: [u8; LINE],
-    data: [u8; DATA_BYTES],
+pub struct Slot {
+    /// The header line.
+    pub header: [u8; LINE],
+    /// The packet data.
+    pub data: [u8; DATA_BYTES],
 }
 
 /// Order in which freed buffers are handed out again.
@@ -27,37 +30,6 @@ pub enum Reuse {
     /// The one freed longest ago first: a run cycles through all buffers, as with a device's deep
     /// ring.
     Cycle,
-}
-
-/// All buffers of a pool, to read and write what is in them. Unlike the pool it has nothing that a
-/// packet's bytes could overlap with, as far as the compiler knows: its place and length stay in
-/// registers while a loop writes packets.
-pub struct Slots<'a>(&'a mut [Slot]);
-
-impl Slots<'_> {
-    /// The packet data of a buffer.
-    #[inline(always)]
-    pub fn data(&self, buffer: Buffer) -> &[u8; DATA_BYTES] {
-        &self.0[buffer as usize].data
-    }
-
-    /// The packet data of a buffer, to write.
-    #[inline(always)]
-    pub fn data_mut(&mut self, buffer: Buffer) -> &mut [u8; DATA_BYTES] {
-        &mut self.0[buffer as usize].data
-    }
-
-    /// The header line of a buffer.
-    #[inline(always)]
-    pub fn header(&self, buffer: Buffer) -> &[u8; LINE] {
-        &self.0[buffer as usize].header
-    }
-
-    /// The header line of a buffer, to write.
-    #[inline(always)]
-    pub fn header_mut(&mut self, buffer: Buffer) -> &mut [u8; LINE] {
-        &mut self.0[buffer as usize].header
-    }
 }
 
 /// A region of buffers.
@@ -148,10 +120,12 @@ impl Pool {
         self.free_count += buffers.len();
     }
 
-    /// All buffers.
+    /// All buffers, by number, to read and write what is in them. Unlike the pool they have nothing
+    /// that a packet's bytes could overlap with, as far as the compiler knows: their place and
+    /// number stay in registers while a loop writes packets.
     #[inline(always)]
-    pub fn slots(&mut self) -> Slots<'_> {
-        Slots(&mut self.slots)
+    pub fn slots(&mut self) -> &mut [Slot] {
+        &mut self.slots
     }
 
     /// A pointer to the first buffer, for code in C. Buffer `n` begins [`SLOT_BYTES`] times `n`

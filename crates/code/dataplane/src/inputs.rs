@@ -1,6 +1,6 @@
 //! Inputs without a device: a generator of packets, and a list of them.
 
-use crate::buffers::{Buffer, Slots};
+use crate::buffers::{Buffer, Slot};
 use crate::checksum;
 use crate::frame::{FRAME_MAX, Frame};
 use crate::machine;
@@ -37,8 +37,8 @@ pub fn udp_packet(
 
 /// Writes a packet's first line. An array of known size is a few stores; a slice would be a call.
 #[inline(always)]
-fn write_line(slots: &mut Slots<'_>, buffer: Buffer, line: [u8; 64]) {
-    if let Some(there) = slots.data_mut(buffer).first_chunk_mut() {
+fn write_line(slots: &mut [Slot], buffer: Buffer, line: [u8; 64]) {
+    if let Some(there) = slots[buffer as usize].data.first_chunk_mut() {
         *there = line;
     }
 }
@@ -78,23 +78,23 @@ impl Input for Generator {
         let wanted = plane.settings.frame_size.min(FRAME_MAX);
         let count = plane.pool.allocate(&mut frame.buffer[..wanted]);
         let buffers = &frame.buffer[..count];
-        let mut slots = plane.pool.slots();
+        let slots = plane.pool.slots();
         // The lines may have gone to L2 since their last use.
         const AHEAD: usize = 8;
-        let prefetch = |slots: &Slots<'_>, row: usize| {
+        let prefetch = |slots: &[Slot], row: usize| {
             if let Some(&ahead) = buffers.get(row + AHEAD) {
-                machine::prefetch(slots.data(ahead).as_ptr());
+                machine::prefetch(slots[ahead as usize].data.as_ptr());
             }
         };
         if let [template] = self.templates[..] {
             for (row, &buffer) in buffers.iter().enumerate() {
-                prefetch(&slots, row);
-                write_line(&mut slots, buffer, template);
+                prefetch(slots, row);
+                write_line(slots, buffer, template);
             }
         } else {
             for (row, &buffer) in buffers.iter().enumerate() {
-                prefetch(&slots, row);
-                write_line(&mut slots, buffer, self.templates[self.next]);
+                prefetch(slots, row);
+                write_line(slots, buffer, self.templates[self.next]);
                 self.next += 1;
                 if self.next == self.templates.len() {
                     self.next = 0;

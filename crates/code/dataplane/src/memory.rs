@@ -6,7 +6,7 @@
 //! costs one line; [`InBuffer`] keeps it in a line of its own in front of the data, as VPP does, so
 //! a packet costs two.
 
-use crate::buffers::{Buffer, Pool, Slots};
+use crate::buffers::{Buffer, Pool, Slot};
 use crate::frame::Frame;
 use crate::machine;
 
@@ -68,7 +68,7 @@ pub type InFrame<'a> = Host<'a, false>;
 pub type InBuffer<'a> = Host<'a, true>;
 
 /// Host memory in one of the two layouts.
-pub struct Host<'a, const HEADER_LINE: bool>(Slots<'a>);
+pub struct Host<'a, const HEADER_LINE: bool>(&'a mut [Slot]);
 
 impl<'a, const HEADER_LINE: bool> Host<'a, HEADER_LINE> {
     /// The packets of a pool.
@@ -84,13 +84,13 @@ impl<const HEADER_LINE: bool> PacketMemory for Host<'_, HEADER_LINE> {
     #[inline(always)]
     fn prefetch_header(&mut self, buffer: Buffer) {
         if HEADER_LINE {
-            machine::prefetch(self.0.header(buffer).as_ptr());
+            machine::prefetch(self.0[buffer as usize].header.as_ptr());
         }
     }
 
     #[inline(always)]
     fn prefetch_data(&mut self, buffer: Buffer) {
-        machine::prefetch(self.0.data(buffer).as_ptr());
+        machine::prefetch(self.0[buffer as usize].data.as_ptr());
     }
 
     #[inline(always)]
@@ -101,7 +101,7 @@ impl<const HEADER_LINE: bool> PacketMemory for Host<'_, HEADER_LINE> {
                 length: frame.length[row],
             };
         }
-        let header = self.0.header(frame.buffer[row]);
+        let header = &self.0[frame.buffer[row] as usize].header;
         Meta {
             offset: u16::from_le_bytes([header[0], header[1]]),
             length: u16::from_le_bytes([header[2], header[3]]),
@@ -111,7 +111,7 @@ impl<const HEADER_LINE: bool> PacketMemory for Host<'_, HEADER_LINE> {
     #[inline(always)]
     fn set_meta(&mut self, frame: &Frame, row: usize, l3: u8, next: u8) {
         if HEADER_LINE {
-            let header = self.0.header_mut(frame.buffer[row]);
+            let header = &mut self.0[frame.buffer[row] as usize].header;
             header[4] = l3;
             header[5] = next;
         }
@@ -119,14 +119,14 @@ impl<const HEADER_LINE: bool> PacketMemory for Host<'_, HEADER_LINE> {
 
     #[inline(always)]
     fn load<const N: usize>(&mut self, buffer: Buffer, at: usize) -> [u8; N] {
-        *self.0.data(buffer)[at..]
+        *self.0[buffer as usize].data[at..]
             .first_chunk()
             .expect("a load within the buffer")
     }
 
     #[inline(always)]
     fn store<const N: usize>(&mut self, buffer: Buffer, at: usize, bytes: [u8; N]) {
-        *self.0.data_mut(buffer)[at..]
+        *self.0[buffer as usize].data[at..]
             .first_chunk_mut()
             .expect("a store within the buffer") = bytes;
     }

@@ -7,5 +7,5 @@ mod output;
 
 pub use ethernet::EthernetInput;
 pub use ip4::{Ip4Input, Ip4Lookup, Ip4Rewrite};
-pub use l2::{L2Input, L2Output};
+pub use l2::L2;
 pub use output::{Device, Discard, End, InterfaceOutput, InterfaceTx};

@@ -4,9 +4,7 @@
 
 use crate::graph::{Graph, NodeId};
 use crate::node::Node;
-use crate::nodes::{
-    Device, End, EthernetInput, Ip4Input, Ip4Lookup, Ip4Rewrite, L2Input, L2Output,
-};
+use crate::nodes::{Device, End, EthernetInput, Ip4Input, Ip4Lookup, Ip4Rewrite, L2};
 use crate::plane::Plane;
 use crate::wiring::{self, DROP_AND_PUNT, WiredNode};
 
@@ -30,10 +28,10 @@ pub static NODES: [StandardNode; 8] = [
     node("ethernet-input", &["l2-input", "ip4-input"], || {
         Box::new(EthernetInput)
     }),
-    node("l2-input", &["l2-output"], || Box::new(L2Input)),
+    node("l2-input", &["l2-output"], || Box::new(L2::Input)),
     StandardNode {
         has_outputs: true,
-        ..node("l2-output", &[], || Box::new(L2Output))
+        ..node("l2-output", &[], || Box::new(L2::Output))
     },
     node("ip4-input", &["ip4-lookup"], || Box::new(Ip4Input)),
     node("ip4-lookup", &["ip4-rewrite"], || Box::new(Ip4Lookup)),

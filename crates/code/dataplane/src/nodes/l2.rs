@@ -8,68 +8,48 @@ use crate::node::{Node, Reason};
 use crate::plane::{Mode, Plane};
 use crate::trace::ethernet_line;
 
-/// Sends cross-connected packets on. Arcs: drop, punt, l2-output.
-pub struct L2Input;
+/// A node of a cross connect; packets of an interface that has no other one are dropped.
+pub enum L2 {
+    /// Sends cross-connected packets on. Arcs: drop, punt, l2-output.
+    Input,
+    /// Chooses the output of the other interface. Arcs: drop, punt, the interfaces' outputs by
+    /// number.
+    Output,
+}
 
 const REASONS: [Reason; 1] = [Reason::error("interface is not cross connected")];
 
-/// Sends a frame's packets along an arc that depends on the other interface; drops those of an
-/// interface that has none.
-fn cross(plane: &Plane, frame: &mut Frame, arc: impl Fn(u16) -> u8) -> Verdict {
-    match plane.interfaces[frame.rx as usize].mode {
-        Mode::CrossConnect { peer } => Verdict::All(arc(peer)),
-        Mode::Route => {
-            frame.reason[..frame.len].fill(0);
-            Verdict::All(DROP)
+impl Node for L2 {
+    fn name(&self) -> &str {
+        match self {
+            Self::Input => "l2-input",
+            Self::Output => "l2-output",
         }
     }
-}
-
-impl Node for L2Input {
-    fn name(&self) -> &str {
-        "l2-input"
-    }
 
     fn reasons(&self) -> &'static [Reason] {
         &REASONS
     }
 
     fn run(&mut self, plane: &mut Plane, frame: &mut Frame) -> Verdict {
-        cross(plane, frame, |_| FIRST_ARC)
+        Verdict::All(match (plane.interfaces[frame.rx as usize].mode, self) {
+            (Mode::CrossConnect { .. }, Self::Input) => FIRST_ARC,
+            (Mode::CrossConnect { peer }, Self::Output) => FIRST_ARC + peer as u8,
+            (Mode::Route, _) => {
+                frame.reason[..frame.len].fill(0);
+                DROP
+            }
+        })
     }
 
     fn trace(&self, plane: &Plane, frame: &Frame, row: usize) -> Vec<String> {
-        vec![format!(
-            "l2-input: sw_if_index {} {}",
-            frame.rx,
-            ethernet_line(plane.pool.data(frame.buffer[row]))
-        )]
-    }
-}
-
-/// Chooses the output of the other interface. Arcs: drop, punt, the interfaces' outputs by number.
-pub struct L2Output;
-
-impl Node for L2Output {
-    fn name(&self) -> &str {
-        "l2-output"
-    }
-
-    fn reasons(&self) -> &'static [Reason] {
-        &REASONS
-    }
-
-    fn run(&mut self, plane: &mut Plane, frame: &mut Frame) -> Verdict {
-        cross(plane, frame, |peer| FIRST_ARC + peer as u8)
-    }
-
-    fn trace(&self, plane: &Plane, frame: &Frame, row: usize) -> Vec<String> {
-        let to = match plane.interfaces[frame.rx as usize].mode {
-            Mode::CrossConnect { peer } => peer,
-            Mode::Route => frame.rx,
+        let interface = match (plane.interfaces[frame.rx as usize].mode, self) {
+            (Mode::CrossConnect { peer }, Self::Output) => peer,
+            _ => frame.rx,
         };
         vec![format!(
-            "l2-output: sw_if_index {to} {}",
+            "{}: sw_if_index {interface} {}",
+            self.name(),
             ethernet_line(plane.pool.data(frame.buffer[row]))
         )]
     }

@@ -276,9 +276,9 @@ impl Input for ClearedInput {
 
     fn poll(&mut self, plane: &mut Plane, frame: &mut Frame) {
         self.0.poll(plane, frame);
-        let mut slots = plane.pool.slots();
+        let slots = plane.pool.slots();
         for &buffer in frame.buffers() {
-            slots.header_mut(buffer)[LINE - self.1..].fill(0);
+            slots[buffer as usize].header[LINE - self.1..].fill(0);
         }
     }
 
