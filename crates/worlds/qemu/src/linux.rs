@@ -229,43 +229,35 @@ impl Report {
 
     /// The complaints about what is not as it should be, in words; none when all is well.
     pub fn complaints(&self, machine: &Machine) -> Vec<String> {
-        let mut complaints = Vec::new();
-        let mut complain = |wrong: bool, what: String| {
-            if wrong {
-                complaints.push(what);
-            }
-        };
-        complain(
-            self.cpus != machine.cpus,
-            format!("{} of {} CPUs came up", self.cpus, machine.cpus),
-        );
-        complain(
-            self.hotplug.1 > 0,
-            format!("{} hotplug operations failed", self.hotplug.1),
-        );
-        complain(
-            !self.rebooted(),
-            "the machine did not come up again after a cold and a warm reset".to_owned(),
-        );
-        complain(
-            !self.powered_off,
-            "the machine did not power off".to_owned(),
-        );
-        complain(
-            self.usage.is_empty(),
-            "the kernel has no idle states".to_owned(),
-        );
-        for never in self.usage.iter().filter(|usage| usage.entered == 0) {
-            complain(
-                true,
-                format!("CPU {} never entered {}", never.cpu, never.state),
-            );
-        }
-        complain(
-            !self.errors.is_empty(),
-            format!("dmesg: {}", self.errors.join("; ")),
-        );
-        complaints
+        let never = self.usage.iter().filter(|usage| usage.entered == 0);
+        let never = never.map(|never| format!("CPU {} never entered {}", never.cpu, never.state));
+        let of_machine = [
+            (
+                self.cpus != machine.cpus,
+                format!("{} of {} CPUs came up", self.cpus, machine.cpus),
+            ),
+            (
+                self.hotplug.1 > 0,
+                format!("{} hotplug operations failed", self.hotplug.1),
+            ),
+            (
+                !self.rebooted(),
+                "the machine did not come up again after a cold and a warm reset".to_owned(),
+            ),
+            (
+                !self.powered_off,
+                "the machine did not power off".to_owned(),
+            ),
+            (
+                self.usage.is_empty(),
+                "the kernel has no idle states".to_owned(),
+            ),
+        ];
+        let errors = format!("dmesg: {}", self.errors.join("; "));
+        let told = of_machine.into_iter().filter(|(is_wrong, _)| *is_wrong);
+        let told = told.map(|(_, what)| what).chain(never);
+        told.chain((!self.errors.is_empty()).then_some(errors))
+            .collect()
     }
 }
 

@@ -111,51 +111,15 @@ fn access(opcode: u32) -> Option<Kind> {
     Some(if load { Kind::Load } else { Kind::Store })
 }
 
-/// The name of a system register that firmware writes; by its encoding, as assemblers know it, where
-/// it has no name here.
+/// The names of system registers that firmware writes, a line each behind the encoding.
+const REGISTERS: &str = include_str!("registers.txt");
+
+/// The name of a system register; by its encoding, as assemblers know it, where it has no name here.
 fn register(op0: u32, op1: u32, crn: u32, crm: u32, op2: u32) -> String {
     let encoding = format!("S{op0}_{op1}_C{crn}_C{crm}_{op2}");
-    let known = match encoding.as_str() {
-        "S3_6_C1_C0_0" => "SCTLR_EL3",
-        "S3_6_C1_C1_0" => "SCR_EL3",
-        "S3_6_C1_C1_2" => "CPTR_EL3",
-        "S3_6_C1_C3_1" => "MDCR_EL3",
-        "S3_6_C2_C0_0" => "TTBR0_EL3",
-        "S3_6_C2_C0_2" => "TCR_EL3",
-        "S3_6_C4_C0_0" => "SPSR_EL3",
-        "S3_6_C4_C0_1" => "ELR_EL3",
-        "S3_6_C10_C2_0" => "MAIR_EL3",
-        "S3_6_C12_C0_0" => "VBAR_EL3",
-        "S3_6_C13_C0_2" => "TPIDR_EL3",
-        "S3_0_C4_C1_0" => "SP_EL0",
-        "S3_4_C4_C1_0" => "SP_EL1",
-        "S3_6_C4_C1_0" => "SP_EL2",
-        "S3_3_C9_C12_0" => "PMCR_EL0",
-        "S3_0_C1_C0_0" => "SCTLR_EL1",
-        "S3_4_C1_C0_0" => "SCTLR_EL2",
-        "S3_4_C1_C1_0" => "HCR_EL2",
-        "S3_0_C4_C0_0" => "SPSR_EL1",
-        "S3_0_C4_C0_1" => "ELR_EL1",
-        "S3_0_C12_C0_0" => "VBAR_EL1",
-        "S3_0_C13_C0_4" => "TPIDR_EL1",
-        "S3_2_C0_C0_0" => "CSSELR_EL1",
-        "S3_3_C4_C2_1" => "DAIF",
-        "S3_0_C4_C2_0" => "SPSel",
-        "S3_3_C14_C2_1" => "CNTP_CTL_EL0",
-        "S3_3_C14_C3_1" => "CNTV_CTL_EL0",
-        "S3_7_C14_C2_1" => "CNTPS_CTL_EL1",
-        "S3_0_C12_C12_5" => "ICC_SRE_EL1",
-        "S3_0_C12_C12_6" => "ICC_IGRPEN0_EL1",
-        "S3_0_C12_C12_7" => "ICC_IGRPEN1_EL1",
-        "S3_6_C12_C12_7" => "ICC_IGRPEN1_EL3",
-        "S3_0_C12_C12_1" => "ICC_EOIR1_EL1",
-        "S3_1_C15_C2_1" => "CPUECTLR_EL1",
-        "S3_0_C12_C11_5" => "ICC_SGI1R_EL1",
-        "S3_0_C12_C11_7" => "ICC_SGI0R_EL1",
-        "S3_0_C4_C6_0" => "ICC_PMR_EL1",
-        _ => return encoding,
-    };
-    known.to_owned()
+    let mut named = REGISTERS.lines().filter_map(|line| line.split_once(' '));
+    let known = named.find(|(known, _)| *known == encoding);
+    known.map_or(encoding.as_str(), |(_, name)| name).to_owned()
 }
 
 #[cfg(test)]
