@@ -23,69 +23,38 @@ pub fn drawn(cause: Cause) -> &'static Drawn {
 /// A row for each cause, in the order of [`Cause::ALL`].
 static DRAWN: [Drawn; Cause::ALL.len()] = [
     // Code
-    Drawn {
-        terminal: "34",
-        class: "code",
-        colour_words: "blue",
-        light_label: true,
-    },
+    row("34", "code", "blue", true),
     // WakeupPath
-    Drawn {
-        terminal: "36",
-        class: "wake",
-        colour_words: "pale blue, dotted",
-        light_label: false,
-    },
+    row("36", "wake", "pale blue, dotted", false),
     // LockWait
-    Drawn {
-        terminal: "31",
-        class: "lock",
-        colour_words: "red, rising stripes",
-        light_label: false,
-    },
+    row("31", "lock", "red, rising stripes", false),
     // FlushL1
-    Drawn {
-        terminal: "32",
-        class: "l1",
-        colour_words: "green",
-        light_label: true,
-    },
+    row("32", "l1", "green", true),
     // FlushL2
-    Drawn {
-        terminal: "92",
-        class: "l2",
-        colour_words: "dark green, lying stripes",
-        light_label: true,
-    },
+    row("92", "l2", "dark green, lying stripes", true),
     // Interconnect
-    Drawn {
-        terminal: "37",
-        class: "port",
-        colour_words: "grey",
-        light_label: true,
-    },
+    row("37", "port", "grey", true),
     // ScpChannelWait
-    Drawn {
-        terminal: "33",
-        class: "channel",
-        colour_words: "amber, falling stripes",
-        light_label: false,
-    },
+    row("33", "channel", "amber, falling stripes", false),
     // ScpWait
-    Drawn {
-        terminal: "93",
-        class: "scp",
-        colour_words: "violet, standing stripes",
-        light_label: false,
-    },
+    row("93", "scp", "violet, standing stripes", false),
     // DeclaredOrder
-    Drawn {
-        terminal: "35",
-        class: "order",
-        colour_words: "brown, dotted",
-        light_label: false,
-    },
+    row("35", "order", "brown, dotted", false),
 ];
+
+const fn row(
+    terminal: &'static str,
+    class: &'static str,
+    colour_words: &'static str,
+    light_label: bool,
+) -> Drawn {
+    Drawn {
+        terminal,
+        class,
+        colour_words,
+        light_label,
+    }
+}
 
 #[cfg(test)]
 mod tests {

@@ -47,14 +47,13 @@ pub fn draw(text: &mut String, picture: &Picture, style: Style) {
         }
     }
     if !picture.note.is_empty() {
-        paragraph(
-            text,
-            &painted(&picture.note, style),
-            ("  ", "  "),
-            DIM,
-            style,
-        );
+        note(text, &painted(&picture.note, style), style);
     }
+}
+
+/// Words below a picture.
+fn note(text: &mut String, words: &str, style: Style) {
+    paragraph(text, words, ("  ", "  "), DIM, style);
 }
 
 /// The columns of a picture: those of its names, and those that names and figures leave for it.
@@ -146,7 +145,7 @@ fn draw_bars(text: &mut String, bars: &[Bar], unit: &str, style: Style) {
             quantity(bar.total(), unit)
         );
     }
-    paragraph(text, &legend(subjects).join(", "), ("  ", "  "), DIM, style);
+    note(text, &legend(subjects).join(", "), style);
 }
 
 /// A line for each function, further in than the one that called it. What took less than a
@@ -214,12 +213,12 @@ fn draw_curves(text: &mut String, curves: &[Curve], x: &str, unit: &str, style: 
         text.push('\n');
     }
     let (low, high) = ends(points().map(|(place, _)| *place));
-    let note = format!(
+    let words = format!(
         "{} from {low} to {high}; heights from 0 to {}",
         axis_words(x),
         quantity(highest, unit)
     );
-    paragraph(text, &note, ("  ", "  "), DIM, style);
+    note(text, &words, style);
 }
 
 fn block(share: f64) -> char {
@@ -268,7 +267,7 @@ fn draw_maps(
             quantity(low, unit),
             quantity(high, unit)
         );
-        paragraph(text, &range, ("  ", "  "), DIM, style);
+        note(text, &range, style);
     }
 }
 
@@ -310,7 +309,7 @@ fn draw_intervals(text: &mut String, rows: &[IntervalRow], unit: &str, style: St
         quantity(low, unit),
         quantity(high, unit)
     );
-    paragraph(text, &words, ("  ", "  "), DIM, style);
+    note(text, &words, style);
 }
 
 /// Rows of a picture with two axes.
@@ -372,7 +371,7 @@ fn draw_dots(
     );
     let legend = legend(dots.iter().map(|dot| dot.name.as_str())).join(", ");
     let words = format!("{y} upwards, {x} ({x_unit}) to the right; {legend}");
-    paragraph(text, &words, ("  ", "  "), DIM, style);
+    note(text, &words, style);
 }
 
 /// A line for each sample: from its least to its greatest value, half of the values in the thick
@@ -407,7 +406,7 @@ fn draw_samples(text: &mut String, samples: &[Sample], unit: &str, style: Style)
             quantity(low, unit),
             quantity(high, unit)
         );
-        paragraph(text, &words, ("  ", "  "), DIM, style);
+        note(text, &words, style);
     }
 }
 
@@ -468,7 +467,7 @@ fn draw_lanes(text: &mut String, lanes: &Lanes, style: Style) {
         format!("{} us", quantity(whole, "us"))
     };
     let words = format!("{}, {length}; {}", lanes.titles(), legend.join(", "));
-    paragraph(text, &words, ("  ", "  "), DIM, style);
+    note(text, &words, style);
 }
 
 #[cfg(test)]
