@@ -56,6 +56,11 @@ impl Checks {
         }
     }
 
+    /// Makes a call.
+    fn call(&mut self, what: &str, function: u32, arguments: [u64; 3], expected: i64) {
+        self.check(what, call(function, arguments), expected);
+    }
+
     fn that(&mut self, what: &str, holds: bool) {
         self.check(what, i64::from(holds), 1);
     }
@@ -75,15 +80,16 @@ pub fn run(cpus: usize, format: PowerStateFormat, memory_end: u64) -> bool {
     };
     answers(&mut checks, cpus);
     traps::run(|what, got, expected| checks.check(what, got, expected));
-    checks.check(
+    checks.call(
         "PSCI_VERSION after all traps",
-        call(id::PSCI_VERSION, [0; 3]),
+        id::PSCI_VERSION,
+        [0; 3],
         0x1_0003,
     );
     let kept = cpu::smc_keeps_registers(id::PSCI_FEATURES.into(), SUSPEND.into(), 0, 0);
     checks.that("an SMC keeps X4 to X30", kept);
     entry_points(&mut checks, memory_end);
-    stamps(&mut checks);
+    _ = stamps(&mut checks);
     (0..STATES.len()).for_each(|index| sleep(&mut checks, index, 0));
     if cpus > 1 {
         entries(&mut checks, cpus);
@@ -104,45 +110,47 @@ fn answers(checks: &mut Checks, cpus: usize) {
     let me = mpidr_of(cpu::this());
     let entry = 0x6000_0000;
     let nobody = mpidr_of(cpus);
-    checks.check("PSCI_VERSION", call(id::PSCI_VERSION, [0; 3]), 0x1_0003);
-    checks.check(
-        "AFFINITY_INFO of the caller",
-        call(INFO, [me, 0, 0]),
-        SUCCESS,
-    );
-    checks.check(
+    checks.call("PSCI_VERSION", id::PSCI_VERSION, [0; 3], 0x1_0003);
+    checks.call("AFFINITY_INFO of the caller", INFO, [me, 0, 0], SUCCESS);
+    checks.call(
         "AFFINITY_INFO of nobody",
-        call(INFO, [nobody, 0, 0]),
+        INFO,
+        [nobody, 0, 0],
         INVALID_PARAMETERS,
     );
-    checks.check("CPU_ON of the caller", call(ON, [me, entry, 0]), ALREADY_ON);
-    checks.check(
+    checks.call("CPU_ON of the caller", ON, [me, entry, 0], ALREADY_ON);
+    checks.call(
         "CPU_ON of nobody",
-        call(ON, [nobody, entry, 0]),
+        ON,
+        [nobody, entry, 0],
         INVALID_PARAMETERS,
     );
     if cpus > 1 {
         for wild in [0, 0x0e00_0000, 0x0900_0000, 0x6000_0002, u64::MAX] {
-            checks.check(
+            checks.call(
                 "CPU_ON to a wild address",
-                call(ON, [mpidr_of(1), wild, 0]),
+                ON,
+                [mpidr_of(1), wild, 0],
                 INVALID_ADDRESS,
             );
         }
-        checks.check(
+        checks.call(
             "AFFINITY_INFO after all that",
-            call(INFO, [mpidr_of(1), 0, 0]),
+            INFO,
+            [mpidr_of(1), 0, 0],
             OFF,
         );
     }
-    checks.check(
+    checks.call(
         "CPU_SUSPEND to a wild address",
-        call(SUSPEND, [u64::from(checks.state(1, 0)), 4, 0]),
+        SUSPEND,
+        [u64::from(checks.state(1, 0)), 4, 0],
         INVALID_ADDRESS,
     );
-    checks.check(
+    checks.call(
         "CPU_SUSPEND to no state",
-        call(SUSPEND, [0x0fff_0fff, entry, 0]),
+        SUSPEND,
+        [0x0fff_0fff, entry, 0],
         INVALID_PARAMETERS,
     );
     // In the original format StateID counts up to the power level; in the extended one bit 16 is
@@ -152,9 +160,10 @@ fn answers(checks: &mut Checks, cpus: usize) {
     } else {
         INVALID_PARAMETERS
     };
-    checks.check(
+    checks.call(
         "CPU_SUSPEND of level 0 with all states, to a wild address",
-        call(SUSPEND, [0x0001_2222, 4, 0]),
+        SUSPEND,
+        [0x0001_2222, 4, 0],
         accepted,
     );
     nodes(checks, cpus);
@@ -224,15 +233,17 @@ fn services(checks: &mut Checks) {
 fn unknown_functions(checks: &mut Checks) {
     for workaround in [id::SMCCC_ARCH_WORKAROUND_1, id::SMCCC_ARCH_WORKAROUND_3] {
         let answer = call(id::SMCCC_ARCH_FEATURES, [workaround.into(), 0, 0]);
-        checks.check(
+        checks.call(
             "a workaround that is there can be called",
-            call(workaround, [0; 3]),
+            workaround,
+            [0; 3],
             if answer >= 0 { 0 } else { -1 },
         );
     }
-    checks.check(
+    checks.call(
         "AFFINITY_INFO by MPIDR_EL1",
-        call(INFO, [cpu::mpidr(), 0, 0]),
+        INFO,
+        [cpu::mpidr(), 0, 0],
         SUCCESS,
     );
     for unknown in [
@@ -244,7 +255,7 @@ fn unknown_functions(checks: &mut Checks) {
         0,
         u32::MAX,
     ] {
-        checks.check("an unknown function", call(unknown, [0; 3]), NOT_SUPPORTED);
+        checks.call("an unknown function", unknown, [0; 3], NOT_SUPPORTED);
     }
 }
 
@@ -282,8 +293,9 @@ fn entry_points(checks: &mut Checks, memory_end: u64) {
     while interrupts::take().is_some() {}
 }
 
-/// The stamps of each way through CPU_SUSPEND: in order, and none of an earlier call.
-fn stamps(checks: &mut Checks) {
+/// The stamps of each way through CPU_SUSPEND: in order, and none of an earlier call. `None` where
+/// the firmware has none.
+fn stamps(checks: &mut Checks) -> Option<()> {
     let me = cpu::this();
     for _ in 0..3 {
         let begin = cpu::counter();
@@ -294,9 +306,7 @@ fn stamps(checks: &mut Checks) {
             }),
             SUCCESS,
         );
-        let Some([enter, exit, low, awake, flush, flushed]) = read_stamps() else {
-            return;
-        };
+        let [enter, exit, low, awake, flush, flushed] = read_stamps()?;
         let ways = [
             begin,
             enter,
@@ -316,22 +326,19 @@ fn stamps(checks: &mut Checks) {
             cpu::suspend(SUSPEND, checks.state(3, 0)),
             SUCCESS,
         );
-        let Some([enter, exit, rest @ ..]) = read_stamps() else {
-            return;
-        };
+        let [enter, exit, rest @ ..] = read_stamps()?;
         checks.that(
             "stamps of an early exit",
             [begin, enter, exit].is_sorted() && rest == [0; 4],
         );
 
-        checks.check(
+        checks.call(
             "standby, pending",
-            call(SUSPEND, [u64::from(checks.state(0, 0)), 0, 0]),
+            SUSPEND,
+            [u64::from(checks.state(0, 0)), 0, 0],
             SUCCESS,
         );
-        let Some([enter, exit, low, awake, flush, flushed]) = read_stamps() else {
-            return;
-        };
+        let [enter, exit, low, awake, flush, flushed] = read_stamps()?;
         let ways = [begin, enter, low, awake, exit, flush, flushed];
         checks.that(
             "stamps of a standby",
@@ -339,19 +346,19 @@ fn stamps(checks: &mut Checks) {
         );
         while interrupts::take().is_some() {}
 
-        checks.check(
+        checks.call(
             "a call that suspends nothing",
-            call(id::PSCI_VERSION, [0; 3]),
+            id::PSCI_VERSION,
+            [0; 3],
             0x1_0003,
         );
-        let Some([enter, exit, rest @ ..]) = read_stamps() else {
-            return;
-        };
+        let [enter, exit, rest @ ..] = read_stamps()?;
         checks.that(
             "stamps of PSCI_VERSION",
             [begin, enter, exit].is_sorted() && rest == [0; 4],
         );
     }
+    Some(())
 }
 
 /// Enters a state until the timer ends it, which is counted.
