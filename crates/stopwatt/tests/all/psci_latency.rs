@@ -628,7 +628,7 @@ fn what_is_wrong_on_the_command_line_is_said_and_leaves_nothing_behind() {
         ),
         (
             &["--set", "psci.scp_send=sideways"],
-            &["cannot set psci.scp_send", "outside-locks"],
+            &["cannot set psci.scp_send", "inside-locks"],
         ),
         (&["--set", "channels"], &["KEY=VALUE"]),
         (
