@@ -24,7 +24,9 @@ A dump is a folder or a tar archive of /sys/devices/system/cpu/cpu*/cpuidle, or 
   grep . /sys/devices/system/cpu/cpu*/cpuidle/state*/*
   cat /sys/devices/system/cpu/cpu*/cpuidle/state*/*
   cpupower -c all idle-info
-  grep . /sys/kernel/debug/pm_genpd/*/idle_states")]
+  grep . /sys/kernel/debug/pm_genpd/*/idle_states
+A table is what turbostat, cpupower monitor, powertop --csv, a hist trigger, bpftrace or perf stat printed,
+or CSV or JSON with the columns kernel, cpu, state, name, usage, time_us.")]
 pub struct ImportCpuidleOptions {
     /// The dump before the measurement, or a table of what was counted; - is standard input.
     #[arg(value_name = "BEFORE|TABLE")]
@@ -166,25 +168,12 @@ pub fn two(
     variant: &str,
     seconds: Option<f64>,
 ) -> Result<(Vec<Counts>, Between)> {
-    let counts = |case: String, seconds, cpus| Counts {
-        variant: variant.to_owned(),
-        case,
+    Ok(cpuidle::counts_between(
+        before,
+        after,
+        (variant, CASE),
         seconds,
-        cpus,
-    };
-    let domains = cpuidle::domains_between(before, after)?;
-    // A dump may have the tables of power domains alone.
-    let between = if after.cpus.is_empty() && !domains.is_empty() {
-        Between::default()
-    } else {
-        cpuidle::between(before, after, seconds)?
-    };
-    let of_cpus =
-        (!between.cpus.is_empty()).then(|| counts(CASE.to_owned(), seconds, between.cpus.clone()));
-    let of_domains = domains
-        .into_iter()
-        .map(|(name, of)| counts(format!("power domain {name}"), seconds, vec![of]));
-    Ok((of_cpus.into_iter().chain(of_domains).collect(), between))
+    )?)
 }
 
 /// Writes the recording where one is wanted, and prints its story with the report that is asked

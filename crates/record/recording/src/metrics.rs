@@ -214,6 +214,18 @@ metrics! {
     IDLE_ABOVE = ("idle_above", "Above", "above", "1", Lower);
     /// Stays in an idle state for which the next deeper state would have paid.
     IDLE_BELOW = ("idle_below", "Below", "below", "1", Lower);
+    /// Share of the time in an idle state that the kernel asked for.
+    IDLE_REQUESTED = ("idle_requested", "Time in a requested idle state", "requested", "%", Neither);
+    /// Share of the time in an idle state, as hardware counts it.
+    IDLE_HARDWARE = ("idle_hardware", "Time in an idle state of the hardware", "hardware", "%", Neither);
+    /// Entries into an idle state that hardware counted.
+    IDLE_HARDWARE_ENTERED = ("idle_hardware_entered", "Hardware's entries", "hw entered", "1", Neither);
+    /// The time in an idle state that hardware counted.
+    IDLE_HARDWARE_TIME = ("idle_hardware_time", "Hardware's idle time", "hw time", "us", Neither);
+    /// The time in an idle state that hardware counted, in ticks of the time stamp counter.
+    IDLE_HARDWARE_TICKS = ("idle_hardware_ticks", "Hardware's idle ticks", "hw ticks", "ticks", Neither);
+    /// Mean length of a stay in an idle state that the kernel asked for.
+    IDLE_MEAN = ("idle_mean", "Mean stay in an idle state", "mean", "us", Neither);
     /// The time that leaving idle states delayed the work.
     IDLE_DELAY = ("idle_delay", "Delay by idle states", "delay", "us", Lower);
     /// Energy of idle CPUs and domains, at a point of the range of what entering and leaving costs.

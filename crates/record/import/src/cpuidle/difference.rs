@@ -1,6 +1,6 @@
 //! The counts between two dumps, and dumps that do not belong together.
 
-use super::state::{CpuCounts, Dump, State};
+use super::state::{Counts, CpuCounts, Dump, State};
 use crate::error::ImportError;
 use itertools::Itertools;
 use recording::place_of;
@@ -125,6 +125,44 @@ pub fn domains_between(
         }
     }
     Ok(counts)
+}
+
+/// The counts between two dumps, as measurements of a kernel or machine in a case, and in a case of
+/// each power domain.
+///
+/// # Errors
+/// As [`between`] and [`domains_between`].
+pub fn counts_between(
+    before: &Dump,
+    after: &Dump,
+    (variant, case): (&str, &str),
+    seconds: Option<f64>,
+) -> Result<(Vec<Counts>, Between), ImportError> {
+    let domains = domains_between(before, after)?;
+    // A dump may have the tables of power domains alone.
+    let between = if after.cpus.is_empty() && !domains.is_empty() {
+        Between::default()
+    } else {
+        between(before, after, seconds)?
+    };
+    let mut counts: Vec<Counts> = Vec::new();
+    let cpus = between.cpus.iter().map(|cpu| (String::new(), cpu.clone()));
+    for (name, of) in cpus.chain(domains) {
+        let case = match name.as_str() {
+            "" => case.to_owned(),
+            name => format!("power domain {name}"),
+        };
+        let variant = variant.to_owned();
+        let new = || Counts {
+            variant,
+            case: case.clone(),
+            seconds,
+            ..Counts::default()
+        };
+        let at = place_of(&mut counts, |known| known.case == case, new);
+        counts[at].cpus.push(of);
+    }
+    Ok((counts, between))
 }
 
 fn minus(before: &State, after: &State) -> State {

@@ -1,24 +1,41 @@
-//! Paths below `cpu*/`, put together as a dump.
+//! Figures of states, put together as a dump or a table; and paths below `cpu*/`.
 
-use super::state::{Dump, MOST_STATES, State};
+use super::difference::counts_between;
+use super::forms::{At, Fields, number, quantity};
+use super::state::{Content, Counts, Dump, MOST_STATES, Measured, State};
 use crate::error::{ImportError, printable};
+use recording::metrics::{METRICS, Metric};
+use recording::place_of;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The files of a state's folder that are read. Which of them a kernel has depends on its version,
-/// and is the same for all of its states.
-const READ: [&str; 11] = [
-    "name",
-    "usage",
-    "time",
-    "above",
-    "below",
-    "rejected",
-    "s2idle",
-    "latency",
-    "residency",
-    "disable",
-    "default_status",
-];
+/// The files of a state that are read. Which of them a kernel has depends on its version, and is the
+/// same for all of its states.
+const READ: &str =
+    "usage time above below rejected s2idle name latency residency disable default_status";
+
+/// How many of these are counters.
+const COUNTERS: usize = 6;
+
+/// What says whose state it is and which.
+const LABELS: &str = "cpu core package unit domain run test when state name";
+
+/// True if a key says whose state it is or which, and is no quantity.
+pub fn is_label(key: &str) -> bool {
+    LABELS.split(' ').any(|label| label == key)
+}
+
+/// The metric of a quantity that is no file of a state: a share of the time, or what hardware
+/// counted.
+fn metric(key: &str) -> Option<&'static Metric> {
+    let is_meant = |metric: &&Metric| metric.name == key && key.starts_with("idle_");
+    METRICS.iter().find(is_meant)
+}
+
+/// A label's text, the last where it comes again.
+fn label<'f>(fields: &'f Fields, key: &str) -> Option<&'f str> {
+    let mut texts = fields.iter().rev().filter(|(known, _)| *known == key);
+    texts.next().map(|(_, text)| text.trim())
+}
 
 /// The place of a file in a dump.
 #[derive(Debug, PartialEq)]
@@ -45,7 +62,7 @@ pub fn place(path: &str) -> Option<Place<'_>> {
         return Some(Place::Cluster(cpu(above.rsplit('/').next()?)?));
     }
     let state = number(last, "state")?;
-    let file = *READ.iter().find(|read| **read == file)?;
+    let file = READ.split(' ').find(|read| *read == file)?;
     // Whoever stood in the folder of one CPU names no other.
     let above = above
         .strip_suffix("cpuidle")
@@ -57,39 +74,50 @@ pub fn place(path: &str) -> Option<Place<'_>> {
     })
 }
 
-/// A file's content and where it stands.
+/// A figure's text and where it stands.
 struct Value {
     text: String,
     file: String,
     line: u64,
 }
 
-/// Whose states they are.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Owner {
-    Cpu(u16),
-    Domain(String),
-}
+/// Whose states they are: a CPU, or a domain or another part of the hardware; all CPUs have no name.
+type Owner = (Option<u16>, String);
 
-impl std::fmt::Display for Owner {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Cpu(cpu) => write!(f, "CPU {cpu}"),
-            Self::Domain(name) => write!(f, "domain {name}"),
-        }
+fn shown((cpu, name): &Owner) -> String {
+    match cpu {
+        Some(cpu) => format!("CPU {cpu}"),
+        None if name.is_empty() => "all CPUs".to_owned(),
+        None => name.clone(),
     }
 }
 
-/// The files of a dump, as they come.
+/// The kernel or machine, the test, and `before` or `after` of figures; empty where none is named.
+type Part = [String; 3];
+
+/// The figures of states, as they come.
 #[derive(Default)]
 pub struct Files {
-    values: BTreeMap<(Owner, usize), BTreeMap<&'static str, Value>>,
+    parts: Vec<Part>,
+    values: BTreeMap<(usize, Owner, usize), BTreeMap<&'static str, Value>>,
     clusters: BTreeMap<u16, u16>,
     before: Option<String>,
+    /// True if a figure is that of an interval, and no counter since the start of the machine.
+    pub is_counted: bool,
+    /// True if some states may lack counters that others have.
+    pub is_sparse: bool,
+    /// True if a state without a figure was not entered.
+    pub has_entered_alone: bool,
 }
 
-const ONE_DUMP: &str =
-    "a dump has each file once: put the dump before and the one after into files of their own";
+const ONE_DUMP: &str = "a dump has each figure once: put the dump before and the one after, or each interval, into files of their own";
+
+/// The number behind one of some words.
+pub fn numbered<N: std::str::FromStr>(text: &str, words: &str) -> Option<N> {
+    let text = text.trim_end_matches(':').to_ascii_lowercase();
+    let mut words = words.split(' ');
+    words.find_map(|word| text.strip_prefix(word)?.trim().parse().ok())
+}
 
 impl Files {
     /// Takes a file, if it is one that is read. `file` and `line` say where its content stands.
@@ -97,8 +125,7 @@ impl Files {
         &mut self,
         path: &str,
         text: &str,
-        file: &str,
-        line: u64,
+        (file, line): At<'_>,
     ) -> Result<(), ImportError> {
         // A tar archive of sysfs pads each file to the length of a page.
         let text = text.trim_matches(['\0', '\n', '\r', ' ', '\t']);
@@ -106,147 +133,335 @@ impl Files {
             None => {}
             Some(Place::Cluster(cpu)) => {
                 // 65535 and -1 stand for a CPU in no cluster.
-                self.clusters.extend(
-                    text.parse()
-                        .ok()
-                        .filter(|cluster| *cluster < u16::MAX)
-                        .map(|of| (cpu, of)),
-                );
+                let cluster = text.parse().ok().filter(|cluster| *cluster < u16::MAX);
+                self.clusters.extend(cluster.map(|of| (cpu, of)));
             }
             Some(Place::OfState(before, cpu, state, name)) => {
-                match &self.before {
-                    Some(first) if *first != before => {
-                        return Err(ImportError::new(
-                            file,
-                            line,
-                            text,
-                            format!(
-                                "there are several dumps: below `{}` and below `{}`",
-                                first,
-                                printable(before)
-                            ),
-                            ONE_DUMP,
-                        ));
-                    }
-                    Some(_) => {}
-                    None => self.before = Some(before.to_owned()),
+                let first = self.before.get_or_insert_with(|| before.to_owned());
+                if first != before {
+                    let before = printable(before);
+                    let message =
+                        format!("there are several dumps: below `{first}` and below `{before}`");
+                    return Err(ImportError::new(file, line, text, message, ONE_DUMP));
                 }
-                self.state(Owner::Cpu(cpu), (state, name), text, (file, line))?;
+                let part = self.part(&Fields::new());
+                self.insert(
+                    (part, (Some(cpu), String::new()), state),
+                    name,
+                    text,
+                    (file, line),
+                )?;
             }
         }
         Ok(())
     }
 
-    /// Takes a file of a state's folder, or what stands for it in a table.
-    pub fn state(
-        &mut self,
-        owner: Owner,
-        (state, name): (usize, &str),
-        text: &str,
-        (file, line): (&str, u64),
-    ) -> Result<(), ImportError> {
-        let wrong =
-            |message: String, help: &str| Err(ImportError::new(file, line, text, message, help));
-        if state >= MOST_STATES {
-            return wrong(
-                format!("state{state} of {owner}"),
-                "a CPU has at most 10 idle states",
-            );
-        }
-        let known = READ
-            .iter()
-            .find(|read| **read == name)
-            .copied()
-            .unwrap_or_default();
-        let value = Value {
-            text: text.to_owned(),
-            file: file.to_owned(),
-            line,
-        };
-        let shown = format!("state{state}/{name} of {owner}");
-        if let Some(first) = self
-            .values
-            .entry((owner, state))
-            .or_default()
-            .insert(known, value)
-        {
-            let first = if first.line > 0 {
-                format!(", first in line {}", first.line)
-            } else {
-                String::new()
+    /// The number of the part that some fields name.
+    fn part(&mut self, fields: &Fields) -> usize {
+        let of = ["run", "test", "when"];
+        let part: Part = of.map(|key| printable(label(fields, key).unwrap_or_default()));
+        place_of(&mut self.parts, |known| *known == part, || part.clone())
+    }
+
+    /// Takes what a row, a line or an object says of a state.
+    pub fn add(&mut self, fields: &Fields, at: At<'_>) -> Result<(), ImportError> {
+        let [state, name] = ["state", "name"].map(|key| label(fields, key));
+        for (key, text) in fields.iter().filter(|(key, _)| !is_label(key)) {
+            let (key, text) = quantity(key, text);
+            let is_of_package = key.starts_with("package.");
+            let (owner, key) = match (self.owner(fields, is_of_package), key) {
+                (Some(owner), "percent") if owner.0.is_some() => (owner, "idle_requested"),
+                (Some(owner), "percent") => (owner, "idle_hardware"),
+                (Some(owner), key) => (owner, key.trim_start_matches("package.")),
+                (None, _) => return Err(wrong(at, &text, "there is no number of a CPU")),
             };
-            return wrong(format!("{shown} comes a second time{first}"), ONE_DUMP);
+            self.is_counted |= metric(key).is_some() || owner == Owner::default();
+            let part = self.part(fields);
+            let number = state.and_then(|text| numbered(text, "state s "));
+            let name = name.or(state.filter(|_| number.is_none()));
+            let name =
+                name.or(Some(owner.1.as_str()).filter(|name| number.is_none() && !name.is_empty()));
+            // Leaving a state is an event of state -1.
+            if matches!(state.or(name), Some("4294967295" | "-1")) {
+                return Ok(());
+            }
+            let number = number.or_else(|| self.named(part, &owner, name?));
+            let number = number.ok_or_else(|| wrong(at, &text, "it names no state"))?;
+            let name = name.map(printable);
+            let of = (part, owner, number);
+            let has = |key| {
+                self.values
+                    .get(&of)
+                    .is_some_and(|values| values.contains_key(key))
+            };
+            // Each CPU's row repeats those of its package.
+            let is_known = is_of_package && has(key);
+            if let Some(name) = name.filter(|_| !has("name")) {
+                self.insert(of.clone(), "name", &name, at)?;
+            }
+            if !is_known {
+                self.insert(of, key, &text, at)?;
+            }
         }
         Ok(())
     }
 
-    /// True if no state's file came.
+    /// Whose states some fields are about; `None` where a CPU has no number.
+    fn owner(&self, fields: &Fields, is_of_package: bool) -> Option<Owner> {
+        let label = |key| label(fields, key);
+        let unit = |key| Some((None, printable(&format!("{key} {}", label(key)?))));
+        if let Some(name) = label("unit").or(label("domain")) {
+            return Some(match numbered(name, "cpu") {
+                None => (None, printable(name)),
+                cpu => (cpu, String::new()),
+            });
+        }
+        match label("cpu").filter(|cpu| !cpu.is_empty()) {
+            Some("-" | "all" | "total") => Some(Owner::default()),
+            Some(_) if is_of_package => unit("package").or(Some((None, "package 0".to_owned()))),
+            Some(cpu) => Some((Some(numbered(cpu, "cpu ")?), String::new())),
+            None => {
+                let cpu = Some(0).filter(|_| !self.is_counted);
+                unit("core")
+                    .or_else(|| unit("package"))
+                    .or(Some((cpu, String::new())))
+            }
+        }
+    }
+
+    /// The number of an owner's state of a name, or the next one.
+    fn named(&self, part: usize, owner: &Owner, name: &str) -> Option<usize> {
+        let text = |number| {
+            Some(
+                &self
+                    .values
+                    .get(&(part, owner.clone(), number))?
+                    .get("name")?
+                    .text,
+            )
+        };
+        (0..=MOST_STATES).find(|number| text(*number).is_none_or(|known| known == name))
+    }
+
+    /// Takes a figure, which comes once.
+    fn insert(
+        &mut self,
+        of: (usize, Owner, usize),
+        key: &str,
+        text: &str,
+        at: At<'_>,
+    ) -> Result<(), ImportError> {
+        let name = key.trim_end_matches('+');
+        let read = READ.split(' ').find(|read| *read == name);
+        let Some(known) = read.or_else(|| Some(metric(name)?.name)) else {
+            return Ok(());
+        };
+        let place = (of.2, of.1.clone());
+        let wrong = |text: &str, what: &str, help: &str| {
+            let message = format!("state{}/{name} of {}{what}", place.0, shown(&place.1));
+            Err(ImportError::new(at.0, at.1, text, message, help))
+        };
+        if of.2 >= MOST_STATES {
+            return wrong(text, "", "a CPU has at most 10 idle states");
+        }
+        let mut text = text.to_owned();
+        let values = self.values.entry(of).or_default();
+        if let Some(first) = values.get(known) {
+            let sum = |first: u64| first.checked_add(text.parse().ok()?);
+            match first
+                .text
+                .parse()
+                .ok()
+                .and_then(sum)
+                .filter(|_| key != name)
+            {
+                Some(sum) => text = sum.to_string(),
+                None => {
+                    let what = format!(" comes a second time, first in line {}", first.line);
+                    return wrong(&text, &what, ONE_DUMP);
+                }
+            }
+        }
+        let (file, line) = (at.0.to_owned(), at.1);
+        values.insert(known, Value { text, file, line });
+        Ok(())
+    }
+
+    /// True if no figure came.
     pub fn is_empty(&self) -> bool {
         self.values.is_empty()
     }
 
-    /// The dump that the files make up.
-    pub fn dump(self, file: &str) -> Result<Dump, ImportError> {
-        self.dump_with(file, "usage")
+    /// What the figures make up.
+    pub fn content(self, file: &str) -> Result<Content, ImportError> {
+        if self.is_counted || self.parts != [Part::default()] {
+            return self.counts(file).map(Content::Table);
+        }
+        self.dump(file, "usage").map(Content::Dump)
     }
 
-    /// The same, of states that all have one file at least.
-    pub fn dump_with(self, file: &str, needed: &str) -> Result<Dump, ImportError> {
+    /// The dump that the files make up, of states that all have one file at least.
+    pub fn dump(mut self, file: &str, needed: &'static str) -> Result<Dump, ImportError> {
+        let mut dump = self.states(0, file, needed)?;
+        dump.clusters = std::mem::take(&mut self.clusters);
+        dump.check()
+    }
+
+    /// The states in a part of the text.
+    fn states(&self, part: usize, file: &str, needed: &'static str) -> Result<Dump, ImportError> {
+        let of_part = || self.values.iter().filter(move |((of, ..), _)| *of == part);
         // All CPUs have the same files, and each domain its own.
-        let kind = |owner: &Owner| {
-            if let Owner::Domain(_) = owner {
-                Some(owner.clone())
-            } else {
-                None
-            }
-        };
-        let mut there = BTreeMap::new();
-        for ((owner, _), values) in &self.values {
+        let mut there: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+        for ((_, (_, name), _), values) in of_part() {
             there
-                .entry(kind(owner))
+                .entry(name)
                 .or_insert_with(|| BTreeSet::from([needed]))
                 .extend(values.keys());
         }
+        let file = file.to_owned();
         let mut dump = Dump {
-            file: file.to_owned(),
-            clusters: self.clusters,
+            file,
             ..Dump::default()
         };
-        for ((owner, number), values) in &self.values {
+        for ((_, owner, number), values) in of_part() {
+            let is_there = |name: &&&str| values.contains_key(**name);
+            let is_file = |name: &&&str| metric(name).is_none();
+            // A state that hardware or shares tell of has no counters.
+            let is_counter = |name: &str| values.contains_key(name);
+            if values.keys().any(|name| metric(name).is_some())
+                && !READ.split(' ').take(COUNTERS).any(is_counter)
+            {
+                continue;
+            }
             let states = match owner {
-                Owner::Cpu(cpu) => dump.cpus.entry(*cpu).or_default(),
-                Owner::Domain(name) => dump.domains.entry(name.clone()).or_default(),
+                (Some(cpu), _) => dump.cpus.entry(*cpu).or_default(),
+                (None, name) => dump.domains.entry(name.clone()).or_default(),
             };
-            let (at, line) = values
-                .values()
-                .max_by_key(|value| value.line)
-                .map_or((file, 0), |value| (value.file.as_str(), value.line));
-            if states.len() != *number {
-                return Err(ImportError::new(
-                    at,
-                    line,
-                    "",
-                    format!("{owner} has state{number}, but no state{}", states.len()),
-                    MISSING,
+            while self.has_entered_alone && states.len() < *number {
+                let name = format!("state{}", states.len());
+                states.push(State {
+                    name,
+                    file: dump.file.clone(),
+                    ..State::default()
+                });
+            }
+            let last = values.values().max_by_key(|value| value.line);
+            let wrong = |message: String| {
+                let at = last.map_or((dump.file.as_str(), 0), |last| {
+                    (last.file.as_str(), last.line)
+                });
+                Err(ImportError::new(at.0, at.1, "", message, MISSING))
+            };
+            let (next, of) = (states.len(), shown(owner));
+            if next != *number {
+                return wrong(format!(
+                    "state {number} stands where state {next} should, of {of}"
                 ));
             }
-            if let Some(missing) = there[&kind(owner)]
+            let mut needed = there[owner.1.as_str()]
                 .iter()
-                .find(|name| !values.contains_key(*name))
-            {
-                return Err(ImportError::new(
-                    at,
-                    line,
-                    "",
-                    format!("state{number} of {owner} has no file `{missing}`"),
-                    MISSING,
-                ));
+                .filter(is_file)
+                .filter(|name| !self.is_sparse || **name == needed);
+            if let Some(missing) = needed.find(|name| !is_there(name)) {
+                return wrong(format!("state{number} of {of} has no file `{missing}`"));
             }
             states.push(state(owner, *number, values)?);
         }
-        dump.check()
+        Ok(dump)
+    }
+
+    /// What a part of the text says beside counters.
+    fn measured(&self, part: usize) -> Result<Vec<Measured>, ImportError> {
+        let mut all = Vec::new();
+        for ((_, owner, index), values) in self.values.iter().filter(|((of, ..), _)| *of == part) {
+            let state = values
+                .get("name")
+                .map_or_else(|| format!("state{index}"), |name| name.text.clone());
+            for (name, value) in values {
+                let Some(metric) = metric(name) else { continue };
+                // Shares are rounded, and counters of hardware and of time are read one by one.
+                let most = if metric.unit == "%" { 110.0 } else { f64::MAX };
+                let Some(of) = number(&value.text).filter(|of| (0.0..=most).contains(of)) else {
+                    let message =
+                        format!("{name} of {state} of {} is `{}`", shown(owner), value.text);
+                    let help = "it should be a number from 0, and a share at most 100 %";
+                    return Err(ImportError::new(
+                        &value.file,
+                        value.line,
+                        &value.text,
+                        message,
+                        help,
+                    ));
+                };
+                let (cpu, place) = owner.clone();
+                all.push(Measured {
+                    place,
+                    cpu,
+                    state: state.clone(),
+                    metric: *metric,
+                    value: of,
+                });
+            }
+        }
+        Ok(all)
+    }
+
+    /// What each part counted; of parts before and after, their difference.
+    fn counts(&self, file: &str) -> Result<Vec<Counts>, ImportError> {
+        let mut all: Vec<Counts> = Vec::new();
+        let whole = |message: String| Err(ImportError::whole(file, message, RIGHT));
+        for (index, part) in self.parts.iter().enumerate() {
+            let [run, test, when] = part;
+            let other = match when.as_str() {
+                "" => when,
+                "before" => "after",
+                "after" => "before",
+                _ => return whole(format!("`{when}` is neither before nor after")),
+            };
+            let is_other = |of: &Part| of[..2] == part[..2] && of[2] == other;
+            let Some(other_part) = self.parts.iter().position(is_other) else {
+                return whole(format!("{run} has no rows of the dump {other}"));
+            };
+            let after = self.states(other_part, file, "usage")?;
+            let before = match other {
+                "before" => continue,
+                "after" => self.states(index, file, "usage")?,
+                _ => after.at_start(),
+            };
+            let measured = self.measured(index)?;
+            let mut counts = Vec::new();
+            if !before.counts_as(&after) {
+                counts = counts_between(&before, &after, (run, test), None)?.0;
+            } else if measured.is_empty() {
+                let message = format!("no idle state of {run} {test} was entered");
+                return whole(message.replace("  ", " "));
+            }
+            if !measured.is_empty() {
+                let (variant, case) = (run.clone(), test.clone());
+                counts.push(Counts {
+                    variant,
+                    case,
+                    measured,
+                    ..Counts::default()
+                });
+            }
+            // Nobody said that CPUs with other states are a cluster.
+            let cpus = counts.iter_mut().flat_map(|of| &mut of.cpus);
+            cpus.for_each(|cpu| cpu.place = None);
+            all.extend(counts);
+        }
+        Ok(all)
     }
 }
+
+fn wrong((file, line): At<'_>, text: &str, message: &str) -> ImportError {
+    let help = "a row names a CPU by its number, and a state by its number or name";
+    ImportError::new(file, line, text, message, help)
+}
+
+const RIGHT: &str = "the columns are state, name, usage and, where they are known, kernel, test, cpu, when (before or after), above, \
+                     below, latency_us, residency_us, rejected, time_us; a row of test,kernel,state,name,usage,above,below is \
+                     sqlite,good,1,C1,70212,5213,34602";
 
 const MISSING: &str =
     "the dump is cut off, or files of it are missing: take it again, or send it whole";
@@ -266,8 +481,9 @@ fn state(
                 value.line,
                 &value.text,
                 format!(
-                    "state{number}/{name} of {owner} is `{}`",
-                    printable(&value.text)
+                    "state{number}/{name} of {} is `{}`",
+                    shown(owner),
+                    value.text
                 ),
                 "it should be a whole number from 0",
             )
@@ -278,7 +494,9 @@ fn state(
     Ok(State {
         name: text("name")
             .filter(|name| !name.is_empty())
-            .unwrap_or_else(|| format!("state{number}")),
+            .unwrap_or_else(|| {
+                format!("{}{number}", if owner.1.is_empty() { "state" } else { "S" })
+            }),
         latency_us: count("latency")?,
         residency_us: count("residency")?,
         disabled: count("disable")?.is_some_and(|disable| disable != 0),

@@ -1,23 +1,14 @@
 //! Folders, archives and texts, and which of the forms a text has.
 
 use super::files::{Files, place};
-use super::listed::Listed;
-use super::state::{Counts, Dump, FORMS};
-use super::{columns, unnamed};
+use super::reader::read_text;
+use super::state::{Content, Dump, FORMS};
+use super::unnamed;
 use crate::error::ImportError;
 use crate::packed::{Packer, spooled};
 use crate::text;
 use std::io::Read;
 use std::path::Path;
-
-/// The content of an input.
-#[derive(Clone)]
-pub enum Content {
-    /// The counters at a moment.
-    Dump(Dump),
-    /// A table of what was counted.
-    Table(Vec<Counts>),
-}
 
 /// Bytes of a file of sysfs at most.
 const PAGE: u64 = 64 * 1024;
@@ -32,7 +23,7 @@ const DEEPEST: usize = 16;
 pub fn read_path(path: &Path) -> Result<Content, ImportError> {
     let file = crate::shown(path);
     if path.is_dir() {
-        return folder(path, &file)?.dump(&file).map(Content::Dump);
+        return folder(path, &file)?.dump(&file, "usage").map(Content::Dump);
     }
     read(&file, crate::open(path, &file)?)
 }
@@ -44,7 +35,7 @@ pub fn read_path(path: &Path) -> Result<Content, ImportError> {
 pub fn read_states(path: &Path) -> Result<Dump, ImportError> {
     let file = crate::shown(path);
     if path.is_dir() {
-        return folder(path, &file)?.dump_with(&file, "name");
+        return folder(path, &file)?.dump(&file, "name");
     }
     match read_path(path)? {
         Content::Dump(dump) => Ok(dump),
@@ -66,7 +57,7 @@ pub fn read_live(path: &Path) -> Result<Option<Dump>, ImportError> {
     if files.is_empty() {
         return Ok(None);
     }
-    files.dump(&file).map(Some)
+    files.dump(&file, "usage").map(Some)
 }
 
 fn unreadable(file: &str, error: &std::io::Error) -> ImportError {
@@ -108,31 +99,11 @@ fn read(file: &str, mut input: impl Read) -> Result<Content, ImportError> {
         ));
     }
     let text = text::text(start.chain(input), file, None)?;
-    if columns::is_table(&text) {
-        return columns::read(file, &text).map(Content::Table);
+    let read = read_text(file, &text)?;
+    if read.is_empty() {
+        return unnamed::read(file, &text).map(Content::Dump);
     }
-    let named = named(file, &text)?;
-    match named.is_empty() {
-        true => unnamed::read(file, &text),
-        false => named.dump(file),
-    }
-    .map(Content::Dump)
-}
-
-/// Lines `PATH:CONTENT`, and tables and lists with words for what stands in them. Other lines are
-/// passed over: they may be a mail around the dump.
-fn named(file: &str, text: &str) -> Result<Files, ImportError> {
-    let mut files = Files::default();
-    let mut listed = Listed::default();
-    for (number, line) in (1..).zip(text.lines()) {
-        if listed.line(line, (file, number), &mut files)? {
-            continue;
-        }
-        if let Some((path, content)) = line.trim_start().split_once(':') {
-            files.take(path, content, file, number)?;
-        }
-    }
-    Ok(files)
+    read.content(file)
 }
 
 /// Reads a tar archive.
@@ -161,9 +132,9 @@ fn archive(file: &str, input: impl Read) -> Result<Dump, ImportError> {
         if (length as u64) < size.min(PAGE) {
             return Err(cut_off(&format!("{path} has {length} of its {size} bytes")));
         }
-        files.take(&path, &text, &format!("{file}: {path}"), 1)?;
+        files.take(&path, &text, (&format!("{file}: {path}"), 1))?;
     }
-    files.dump(file)
+    files.dump(file, "usage")
 }
 
 /// Reads a folder of which CPUs' folders are a part.
@@ -197,7 +168,7 @@ fn folder(path: &Path, file: &str) -> Result<Files, ImportError> {
                 folders.push((at, depth + 1));
             } else if kind.is_file() && place(&relative).is_some() {
                 let bytes = disk::read(&at, PAGE).map_err(|error| unreadable(&shown, &error))?;
-                files.take(&relative, &String::from_utf8_lossy(&bytes), &shown, 1)?;
+                files.take(&relative, &String::from_utf8_lossy(&bytes), (&shown, 1))?;
             }
         }
     }

@@ -48,6 +48,11 @@ pub fn record(mut header: Header, counts: &[Counts], clusters: &str) -> Recordin
                 .iter()
                 .for_each(|state| add(&mut recording, series, (cpu.cpu, cpu.place), state));
         }
+        for measured in &of.measured {
+            let series = recording.series(&of.variant, &of.case, &measured.place);
+            let (metric, state) = (measured.metric, &measured.state);
+            recording.add(series, 0, metric, state, measured.value).cpu = measured.cpu;
+        }
     }
     recording
 }

@@ -1,7 +1,32 @@
 //! An idle state's counters, dumps of all of them, and what was counted.
 
 use crate::error::ImportError;
+use recording::metrics::Metric;
 use std::collections::BTreeMap;
+
+/// The content of an input.
+#[derive(Clone)]
+pub enum Content {
+    /// The counters at a moment.
+    Dump(Dump),
+    /// What was counted already.
+    Table(Vec<Counts>),
+}
+
+/// A share of the time, or what hardware counted of a state.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Measured {
+    /// The core, the package or another part of the hardware; empty for a CPU or all CPUs.
+    pub place: String,
+    /// Number of the CPU; `None` for all CPUs and for a place.
+    pub cpu: Option<u16>,
+    /// Name of the idle state.
+    pub state: String,
+    /// What was measured, with its unit.
+    pub metric: Metric,
+    /// The value, from 0.
+    pub value: f64,
+}
 
 /// An idle state of a CPU with its counters: since the kernel booted in a dump, of a measurement in
 /// [`Counts`].
@@ -59,6 +84,8 @@ pub struct Counts {
     pub seconds: Option<f64>,
     /// The counts for each CPU.
     pub cpus: Vec<CpuCounts>,
+    /// What was measured beside counts.
+    pub measured: Vec<Measured>,
 }
 
 /// The counts for a CPU.
@@ -75,8 +102,9 @@ pub struct CpuCounts {
 /// The forms that are read, for help texts.
 pub const FORMS: &str = "a dump is a folder or a tar archive of /sys/devices/system/cpu/cpu*/cpuidle/state*/, \
      what `grep . /sys/devices/system/cpu/cpu*/cpuidle/state*/*` or `cat` of the same files, `cpupower -c all idle-info` or \
-     `grep . /sys/kernel/debug/pm_genpd/*/idle_states` printed, a table with the columns State, Name, Time, Usage, or CSV with \
-     the columns state, name, usage, above, below; each may be packed with gzip, xz or zstd";
+     `grep . /sys/kernel/debug/pm_genpd/*/idle_states` printed, a table with the columns State, Name, Time, Usage, CSV or JSON \
+     with the columns state, name, usage; or what turbostat, cpupower monitor, powertop, a hist trigger, bpftrace or perf stat \
+     printed; each may be packed with gzip, xz or zstd";
 
 /// Idle states of a CPU at most: the kernel's own limit is 10.
 pub const MOST_STATES: usize = 64;

@@ -4,5 +4,6 @@ mod cpuidle;
 mod ftrace;
 mod perfetto;
 mod support;
+mod tables;
 mod trace_dat;
 mod wakes;
