@@ -14,6 +14,9 @@ use serde::Serialize;
 pub struct KernelCounts<'r> {
     /// The tests of each kernel.
     pub tests: Vec<Test<'r>>,
+    /// Shares of the time, and what hardware counted.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub residencies: Vec<Residency<'r>>,
     /// Who woke the CPUs of a trace; `None` where that was not looked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wake_ups: Option<WakeUps>,
@@ -24,6 +27,28 @@ pub struct KernelCounts<'r> {
     pub clusters: String,
     /// The recording's folder, as it was named on the command line.
     pub recording: &'r str,
+}
+
+/// A share of the time in an idle state, or another figure of it that is no count of the kernel's.
+#[derive(Serialize, JsonSchema)]
+pub struct Residency<'r> {
+    /// The kernel's name.
+    pub kernel: &'r str,
+    /// The test's name.
+    pub case: &'r str,
+    /// The core, the package or another part of the hardware; empty for a CPU or all CPUs.
+    pub place: &'r str,
+    /// The CPU's number; `None` for all CPUs and for a place.
+    pub cpu: Option<u16>,
+    /// The state's name.
+    pub state: &'r str,
+    /// The name of what was measured: `idle_requested` is what the kernel asked for, `idle_hardware`
+    /// what the hardware did.
+    pub metric: &'r str,
+    /// The value.
+    pub value: f64,
+    /// The value's unit.
+    pub unit: &'r str,
 }
 
 /// The counts in a test of a kernel.
@@ -107,6 +132,27 @@ impl State<'_> {
     }
 }
 
+/// What a recording has of the time in idle states beside counts.
+fn residencies(recording: &Recording) -> Vec<Residency<'_>> {
+    let names = [metrics::IDLE_REQUESTED.name, metrics::IDLE_MEAN.name];
+    let rows = recording.measures().iter().map(|measure| {
+        let (kernel, case, place) = recording.series_texts(measure.series);
+        Residency {
+            kernel,
+            case,
+            place,
+            cpu: measure.cpu,
+            state: measure.subject.map_or("", |of| recording.text(of)),
+            metric: recording.text(measure.metric),
+            value: measure.value,
+            unit: recording.text(measure.unit),
+        }
+    });
+    let is_meant =
+        |metric: &str| metric.starts_with(metrics::IDLE_HARDWARE.name) || names.contains(&metric);
+    rows.filter(|row| is_meant(row.metric)).collect()
+}
+
 /// True if a recording has counts of idle states: those of the kernel, or those of a trace.
 pub fn is_of(recording: &Recording) -> bool {
     match recording.header.experiment.as_str() {
@@ -163,18 +209,23 @@ pub fn read<'r>(findings: &'r Findings<'_>) -> Result<KernelCounts<'r>, FactsErr
             .iter()
             .filter(|count| (count.variant, count.case) == (kernel, case))
             .collect_vec();
+        // Where all CPUs are counted together, each of them is counted again.
+        let has_all = of.iter().any(|count| count.cpu.is_none());
+        let sums = of.iter().filter(|count| count.cpu.is_none() == has_all);
+        let sums = sums.copied().collect_vec();
         let seconds = measures_of(recording, case, metrics::WINDOW)
             .find(|row| row.variant == kernel)
             .map(|row| row.value)
             .filter(|seconds| *seconds > 0.0);
-        let cpus = of.iter().map(|count| count.cpu).unique().collect_vec();
+        let cpus = sums.iter().map(|count| count.cpu).unique().collect_vec();
         let known = facts
             .states
             .iter()
             .filter(|state| (state.variant.as_str(), state.case.as_str()) == (kernel, case))
             .collect_vec();
-        let sum = IdleSum::over(of.iter().map(|count| count.sum));
-        let each = |by_cpu: bool| grouped_states(&of, &known, seconds, by_cpu);
+        let sum = IdleSum::over(sums.iter().map(|count| count.sum));
+        let each =
+            |counts: &[&IdleCount<'r>], by_cpu| grouped_states(counts, &known, seconds, by_cpu);
         Test {
             case,
             kernel,
@@ -184,9 +235,9 @@ pub fn read<'r>(findings: &'r Findings<'_>) -> Result<KernelCounts<'r>, FactsErr
             above_percent: percent_of(sum.above, sum.entered),
             below_percent: percent_of(sum.below, sum.entered),
             misses_percent: percent_of(sum.misses(), sum.entered),
-            states: each(false),
-            states_of_cpus: if cpus.len() > 1 {
-                each(true)
+            states: each(&sums, false),
+            states_of_cpus: if of.len() > sums.len() || cpus.len() > 1 {
+                each(&of, true)
             } else {
                 Vec::new()
             },
@@ -195,6 +246,7 @@ pub fn read<'r>(findings: &'r Findings<'_>) -> Result<KernelCounts<'r>, FactsErr
     };
     Ok(KernelCounts {
         tests: names.into_iter().map(test).collect(),
+        residencies: residencies(recording),
         wake_ups: trace.wake_ups,
         domains: trace.domains,
         clusters: facts.clusters,

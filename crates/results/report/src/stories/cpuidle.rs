@@ -4,7 +4,7 @@ use super::story::Story;
 use super::wakes;
 use crate::blocks::{Bar, Blocks, Drawing, Picture, Table, fixed, grouped, whole};
 use crate::words::idle::{counts, title};
-use findings::cpuidle::{KernelCounts, State, Test};
+use findings::cpuidle::{KernelCounts, Residency, State, Test};
 use itertools::Itertools;
 
 /// The tests with their sums.
@@ -92,6 +92,24 @@ fn picture(tests: &[Test<'_>]) -> Picture {
     )
 }
 
+/// Shares of the time, and what hardware counted.
+fn residencies(rows: &[Residency<'_>]) -> Table {
+    Table::with_rows(rows)
+        .words("kernel", |row| {
+            (row.kernel != rows[0].kernel).then_some(row.kernel)
+        })
+        .words("where", |row| {
+            row.cpu
+                .map_or(row.place.to_owned(), |cpu| format!("CPU {cpu}"))
+        })
+        .words("state", |row| row.state)
+        .words("measure", |row| row.metric)
+        .numbers("value", |row| fixed(row.value, 2))
+        .words("unit", |row| row.unit)
+        .done()
+        .titled("What the kernel asked for, and what the hardware did")
+}
+
 impl Story for KernelCounts<'_> {
     fn tell(&self, told: &mut Blocks) {
         told.answer(counts(self));
@@ -99,7 +117,9 @@ impl Story for KernelCounts<'_> {
         if let Some(wake_ups) = &self.wake_ups {
             wakes::causes(wake_ups, seconds, told);
         }
-        told.picture(picture(&self.tests));
+        if !self.tests.is_empty() {
+            told.picture(picture(&self.tests));
+        }
         if self.tests.len() > 1 {
             overview(self, told);
         }
@@ -109,6 +129,9 @@ impl Story for KernelCounts<'_> {
                 table = table.noted(format!("{}.", self.clusters));
             }
             told.table(table);
+        }
+        if !self.residencies.is_empty() {
+            told.table(residencies(&self.residencies));
         }
         wakes::domains(&self.domains, seconds, told);
         told.note(

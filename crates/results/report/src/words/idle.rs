@@ -4,12 +4,13 @@
 use super::{listed, within};
 use crate::blocks::{Cell, Number, figure, fixed, grouped, whole};
 use evidence::{Leaders, share_less};
-use findings::cpuidle::{KernelCounts, Test};
+use findings::cpuidle::{KernelCounts, Residency, State, Test};
 use findings::idle_clock::{Clock, Clocks};
 use findings::idle_replay::{Bounds, Governor, Intervals, RECORDED, Replay, State};
 use itertools::Itertools;
 use recording::facts::{WakeRow, WakeUps};
 use recording::total_order;
+use std::cmp::Reverse;
 
 /// Both ends, or one figure where they are the same.
 pub fn between(between: Bounds, number: fn(f64) -> Number) -> Cell {
@@ -345,18 +346,100 @@ pub fn title(test: &Test<'_>) -> String {
     }
 }
 
-/// What a kernel counted in its test, or in its tests.
+/// What a kernel counted in its test, or in its tests; what firmware refused stands first.
 pub fn counts(counted: &KernelCounts<'_>) -> String {
-    match &counted.tests[..] {
+    let tests = &counted.tests;
+    let of_test = |test| refusals(test, tests.len() > 1);
+    let mut said = tests.iter().flat_map(of_test).collect_vec();
+    match &tests[..] {
+        [] => {}
         [one] => {
-            let woke = counted.wake_ups.as_ref().map(woke);
-            [Some(entries(one)), woke, most_in(one)]
-                .into_iter()
-                .flatten()
-                .join(" ")
+            said.push(entries(one));
+            said.extend(counted.wake_ups.as_ref().map(woke));
+            let most = most_in(one).filter(|_| counted.residencies.is_empty());
+            said.extend(most.map(|most| format!("{most}.")));
         }
-        several => misses(several),
+        several => said.push(misses(several)),
     }
+    let kernels = recording::grouped(counted.residencies.iter().map(|row| (row.kernel, row)));
+    for (kernel, rows) in &kernels {
+        let on = if kernels.len() > 1 {
+            format!("On {kernel}, t")
+        } else {
+            "T".to_owned()
+        };
+        said.push(format!("{on}{}.", &residencies(rows)[1..]));
+    }
+    said.join(" ")
+}
+
+/// States of which many entries were refused: at least 1 %.
+fn refusals(test: &Test<'_>, several: bool) -> Option<String> {
+    let of_state = |state: &State<'_>| {
+        let refused = state.rejected.filter(|count| *count > 0.0)?;
+        let all = refused + state.entered;
+        let [count, of] = [refused, all].map(|count| grouped(count as u64));
+        match 100.0 * refused / all {
+            100.0 => Some(format!("all {count} entries into {}", state.state)),
+            percent if percent >= 1.0 => Some(format!(
+                "{count} of {of} entries into {} ({percent:.1} %)",
+                state.state
+            )),
+            _ => None,
+        }
+    };
+    let many = test.states.iter().filter_map(of_state).collect_vec();
+    let many = Some(listed(&many)).filter(|_| !many.is_empty())?;
+    Some(match test.case.strip_prefix("power domain ") {
+        Some(name) => format!("Of power domain {name}, {many} were rejected."),
+        None if several => format!("On {}, firmware rejected {many}.", title(test)),
+        None => format!("Firmware rejected {many}."),
+    })
+}
+
+/// The states in which the kernel and the hardware were for most of the time: a sentence that begins
+/// with "the".
+fn residencies(rows: &[&Residency<'_>]) -> String {
+    let kinds = recording::grouped(rows.iter().map(|row| {
+        let kind = row.place.split(' ').next().unwrap_or_default();
+        ((row.metric, kind), row)
+    }));
+    let clause = |((metric, kind), rows): ((&str, &str), Vec<&&Residency<'_>>)| {
+        let has_all = rows.iter().any(|row| row.cpu.is_none());
+        let rows = rows.into_iter().filter(|row| row.cpu.is_none() == has_all);
+        let states = recording::grouped(rows.map(|row| (row.state, row.value))).into_iter();
+        let means =
+            states.map(|(state, of)| (state, of.len(), of.iter().sum::<f64>() / of.len() as f64));
+        let (state, count, mean) = means.max_by(|one, other| one.2.total_cmp(&other.2))?;
+        let said = match metric {
+            "idle_requested" => format!("the kernel asked for {state} for {mean:.2} % of the time"),
+            "idle_hardware" => format!("the hardware was in {state} for {mean:.2} % of the time"),
+            "idle_hardware_entered" => format!(
+                "the hardware entered {state} {} times",
+                grouped(mean as u64)
+            ),
+            "idle_hardware_time" => {
+                format!("the hardware was in {state} for {} s", fixed(mean / 1e6, 3))
+            }
+            "idle_hardware_ticks" => format!(
+                "the hardware was in {state} for {} ticks of the TSC",
+                grouped(mean as u64)
+            ),
+            _ => return None,
+        };
+        let kind = if kind.is_empty() { "CPU" } else { kind };
+        let of = if count > 1 {
+            format!(" (mean of {count} {kind}s)")
+        } else {
+            String::new()
+        };
+        Some(said + &of)
+    };
+    // What the kernel asked for comes first.
+    let kinds = kinds
+        .into_iter()
+        .sorted_by_key(|((metric, kind), _)| (Reverse(*metric), *kind));
+    kinds.filter_map(clause).join("; ")
 }
 
 fn entries(test: &Test<'_>) -> String {
@@ -375,7 +458,10 @@ fn entries(test: &Test<'_>) -> String {
     let misses = misses.map(|(misses, (above, below))| {
         format!("; {misses:.2} % of the entries missed ({above:.2} % too deep, {below:.2} % too shallow)")
     });
-    let rejected = test.sum.rejected.filter(|count| *count > 0.0);
+    let rejected = test
+        .sum
+        .rejected
+        .filter(|count| *count > 0.0 && refusals(test, false).is_none());
     let rejected =
         rejected.map(|count| format!(", and the hardware refused {} more", grouped(count as u64)));
     format!(
@@ -403,20 +489,31 @@ fn most_in(test: &Test<'_>) -> Option<String> {
         None => "entries were",
     };
     Some(format!(
-        "{:.2} % of the {what} in {}.",
+        "{:.2} % of the {what} in {}",
         state.share_percent?, state.state
     ))
+}
+
+/// Measurements whose entries are told one by one; tables have all.
+const MOST_TOLD: usize = 4;
+
+/// The entries of each test, and the state that had most of its idle time.
+fn each(tests: &[Test<'_>]) -> String {
+    let of = |test: &Test<'_>| {
+        let most = most_in(test).map_or_else(String::new, |most| format!(" ({most})"));
+        format!(
+            "{} times on {}{most}",
+            grouped(test.entered as u64),
+            title(test)
+        )
+    };
+    format!("Idle states were entered {}", listed(tests.iter().map(of)))
 }
 
 /// The tests with the fewest and the most misses, as far as figures tell them apart.
 fn misses(tests: &[Test<'_>]) -> String {
     let misses = |test: &&Test<'_>| test.misses_percent.map(|percent| [percent; 2]);
     let percent = |of: &Leaders<&Test<'_>>| figure(of.items[0].misses_percent.unwrap_or(0.0));
-    let entered = grouped(tests.iter().map(|test| test.entered as u64).sum());
-    let all = format!(
-        "{} measurements entered idle states {entered} times",
-        tests.len()
-    );
     let of = |of: &Leaders<&Test<'_>>| {
         format!(
             "{}, {} %",
@@ -424,15 +521,19 @@ fn misses(tests: &[Test<'_>]) -> String {
             percent(of)
         )
     };
+    let all = match tests.len() {
+        ..=MOST_TOLD => each(tests),
+        several => format!("{several} measurements counted entries into idle states"),
+    };
     match Leaders::least(tests, misses).zip(Leaders::most(tests, misses)) {
         Some((least, most)) if least.behind > 0 => format!(
-            "{all}; the fewest entries are wrong in {}, and the most in {}.",
+            "{all}. The fewest entries are wrong in {}, and the most in {}.",
             of(&least),
             of(&most)
         ),
         Some((least, _)) => {
             format!(
-                "{all}; {} % of the entries were wrong, the same{} in all of them.",
+                "{all}. {} % of the entries were wrong, the same{} in all of them.",
                 percent(&least),
                 within(
                     least.items.iter().filter_map(|test| test.misses_percent),

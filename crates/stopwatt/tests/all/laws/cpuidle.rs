@@ -279,11 +279,12 @@ fn what_the_hardware_refused_is_told() {
             let recording = folder.path().join("import").to_str().unwrap().to_owned();
             said(&["import", "cpuidle", &before, &after, "-o", &recording]);
             let told = told(&recording);
-            let number: String = told
-                .split("the hardware refused ")
-                .nth(1)
+            // Where they are many they stand first.
+            let first = told.split("Firmware rejected ").nth(1);
+            let number: String = first
+                .or(told.split("the hardware refused ").nth(1))
                 .unwrap_or_default()
-                .split(" more")
+                .split(|c: char| !c.is_ascii_digit() && c != ' ')
                 .next()
                 .unwrap()
                 .split(' ')
