@@ -1,5 +1,7 @@
 //! An event of a trace that a recording keeps.
 
+use serde::Deserialize;
+
 /// A row in the making: 24 bytes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Event {
@@ -18,11 +20,12 @@ pub struct Event {
 macro_rules! points {
     ($($point:ident $name:literal $argument:literal $ticks:literal $about:literal,)*) => {
         /// The point.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
         #[repr(u8)]
         pub enum Point {
             $(
                 #[doc = $about]
+                #[serde(rename = $name)]
                 $point,
             )*
         }

@@ -2,84 +2,46 @@
 
 use super::collect::Collector;
 use super::event::{Event, Point};
+use document::Document;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
-/// The events that mean something here.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    CpuIdle,
-    CpuIdleMiss,
-    Callback(Point),
-    DomainIdle(Point),
-    HrtimerStart,
-    HrtimerCancel,
-    HrtimerExpire,
-    TimerStart,
-    TimerCancel,
-    TimerExpire,
-    TickStop,
-    Irq(Point),
-    LocalTimer(Point),
-    /// The reason is that of the vector, or a field.
-    Ipi(&'static str),
-    IpiRaise,
-    SchedSwitch,
-    SchedWakeup(Point),
-    Frequency,
-    Softirq(Point),
-    Hotplug,
-    Suspend,
-    Mark,
-    /// An event whose fields are not looked at.
-    Plain(Point),
+/// The meaning of an event, of `data/trace-events.toml`.
+#[derive(Debug, Deserialize, PartialEq)]
+#[serde(deny_unknown_fields)]
+pub struct Kind {
+    pub(super) point: Point,
+    /// The field with the event's CPU; `None` where that is the one that wrote it.
+    cpu: Option<String>,
+    /// The fields with its argument and its second number.
+    argument: Option<String>,
+    ticks: Option<String>,
+    /// The name of its interrupt, where the fields do not tell it.
+    name: Option<String>,
+    pub(super) perfetto: Option<Message>,
 }
+
+/// The number of an event's message in traces of Perfetto, and those of its fields.
+#[derive(Debug, Deserialize, PartialEq)]
+#[serde(deny_unknown_fields)]
+pub struct Message {
+    pub(super) number: u32,
+    pub(super) fields: BTreeMap<String, u32>,
+}
+
+/// The events that mean something here, by the kernel's names for them.
+pub static KINDS: LazyLock<BTreeMap<String, Kind>> = LazyLock::new(|| {
+    let text = include_str!("../../data/trace-events.toml");
+    Document::new("trace-events.toml", text)
+        .read()
+        .expect("a test reads the same text")
+});
 
 impl Kind {
     /// The kind of an event, by the kernel's name for it.
-    pub fn find(name: &[u8]) -> Option<Self> {
-        Some(match name {
-            b"cpu_idle" => Self::CpuIdle,
-            b"cpu_idle_miss" => Self::CpuIdleMiss,
-            b"idle_refused" => Self::Plain(Point::IdleRefused),
-            b"psci_domain_idle_enter" => Self::DomainIdle(Point::DomainIdleEnter),
-            b"psci_domain_idle_exit" => Self::DomainIdle(Point::DomainIdleExit),
-            b"hrtimer_start" => Self::HrtimerStart,
-            b"hrtimer_cancel" => Self::HrtimerCancel,
-            b"hrtimer_expire_entry" => Self::HrtimerExpire,
-            b"timer_start" => Self::TimerStart,
-            b"timer_cancel" => Self::TimerCancel,
-            b"timer_expire_entry" => Self::TimerExpire,
-            b"tick_stop" => Self::TickStop,
-            b"irq_handler_entry" => Self::Irq(Point::IrqEnter),
-            b"irq_handler_exit" => Self::Irq(Point::IrqExit),
-            b"local_timer_entry" => Self::LocalTimer(Point::IrqEnter),
-            b"local_timer_exit" => Self::LocalTimer(Point::IrqExit),
-            b"ipi_entry" => Self::Ipi(""),
-            b"reschedule_entry" => Self::Ipi("reschedule"),
-            b"call_function_entry" => Self::Ipi("call_function"),
-            b"call_function_single_entry" => Self::Ipi("call_function_single"),
-            b"irq_work_entry" => Self::Ipi("irq_work"),
-            b"ipi_raise" | b"ipi_send_cpu" | b"ipi_send_cpumask" => Self::IpiRaise,
-            b"sched_switch" => Self::SchedSwitch,
-            b"sched_waking" => Self::SchedWakeup(Point::SchedWaking),
-            b"sched_wakeup" | b"sched_wakeup_new" => Self::SchedWakeup(Point::SchedWakeup),
-            b"cpu_frequency" => Self::Frequency,
-            b"softirq_entry" => Self::Softirq(Point::SoftirqEnter),
-            b"softirq_exit" => Self::Softirq(Point::SoftirqExit),
-            b"cpuhp_enter" => Self::Hotplug,
-            b"suspend_resume" => Self::Suspend,
-            b"print" | b"tracing_mark_write" => Self::Mark,
-            b"rcu_grace_period" => Self::Plain(Point::RcuGracePeriod),
-            b"rcu_quiescent_state_report" => Self::Plain(Point::RcuQuiescentState),
-            b"rcu_fqs" => Self::Plain(Point::RcuForceQuiescentState),
-            b"rcu_callback" => Self::Callback(Point::RcuCallback),
-            b"rcu_kvfree_callback" | b"rcu_kfree_callback" => Self::Plain(Point::RcuKvfreeCallback),
-            b"rcu_invoke_callback" => Self::Callback(Point::RcuInvokeCallback),
-            b"rcu_batch_start" => Self::Plain(Point::RcuBatchStart),
-            b"rcu_batch_end" => Self::Plain(Point::RcuBatchEnd),
-            b"rcu_nocb_wake" => Self::Plain(Point::RcuNocbWake),
-            b"rcu_utilization" => Self::Plain(Point::RcuUtilization),
-            _ => return None,
-        })
+    pub fn find(name: &[u8]) -> Option<&'static Self> {
+        KINDS.get(std::str::from_utf8(name).ok()?)
     }
 }
 
@@ -114,157 +76,109 @@ const USUAL_PRIORITY: u64 = 120;
 /// The part of a wheel timer's flags that holds its CPU.
 const CPU_OF_FLAGS: u64 = 0x0003_ffff;
 
-/// A line of a trace: when and where it was written, and what it holds.
-struct Line<'f, F> {
-    time_ns: u64,
-    cpu: u16,
-    fields: &'f F,
+fn number(fields: &impl Fields, key: &'static str) -> Result<u64, Wrong> {
+    fields.number(key).ok_or(Wrong(key))
 }
 
-impl<F: Fields> Line<'_, F> {
-    fn number(&self, key: &'static str) -> Result<u64, Wrong> {
-        self.fields.number(key).ok_or(Wrong(key))
-    }
-
-    fn address(&self, key: &'static str) -> Result<u64, Wrong> {
-        self.fields.address(key).ok_or(Wrong(key))
-    }
-
-    fn event(&self, point: Point, argument: u64, ticks: u64) -> Event {
-        Event {
-            time_ns: self.time_ns,
-            ticks,
-            argument: argument as u32,
-            cpu: self.cpu,
-            point,
-        }
-    }
+fn address(fields: &impl Fields, key: &'static str) -> Result<u64, Wrong> {
+    fields.address(key).ok_or(Wrong(key))
 }
 
-/// Hands an event to the collector.
+/// Hands an event to the collector; `cpu` wrote it.
 pub fn take(
     collector: &mut Collector<'_>,
-    kind: Kind,
+    kind: &'static Kind,
     time_ns: u64,
     cpu: u16,
     fields: &impl Fields,
 ) -> Result<(), Wrong> {
-    let at = &Line {
-        time_ns,
-        cpu,
-        fields,
+    let said = |key: &'static Option<String>| {
+        let key = key.as_deref();
+        key.map_or(Ok(0), |key| number(fields, key))
     };
-    let event = match kind {
-        Kind::CpuIdle => {
-            return idle(
-                collector,
-                at.time_ns,
-                at.number("state")?,
-                at.number("cpu_id")?,
-            );
+    let (argument, ticks) = (said(&kind.argument)?, said(&kind.ticks)?);
+    let cpu = match kind.cpu.as_deref() {
+        Some(key) => cpu_of(number(fields, key)?).ok_or(Wrong(key))?,
+        None => cpu,
+    };
+    let mut event = Event {
+        time_ns,
+        ticks,
+        argument: argument as u32,
+        cpu,
+        point: kind.point,
+    };
+    let name = kind.name.as_deref().map(str::as_bytes);
+    match kind.point {
+        Point::IdleEnter => return idle(collector, time_ns, argument, cpu.into()),
+        Point::IdleMiss => event.argument = missed(fields)?,
+        Point::RcuCallback | Point::RcuInvokeCallback => {
+            let is_queued = kind.point == Point::RcuCallback;
+            let function = fields.text("func").map(without_place);
+            event.argument = function.map_or(0, |name| collector.function(name, is_queued));
         }
-        Kind::CpuIdleMiss => idle_missed(at)?,
-        Kind::Callback(point) => {
-            let function = at.fields.text("func").map(without_place);
-            let number = function.map(|name| collector.function(name, point == Point::RcuCallback));
-            at.event(point, number.unwrap_or(0).into(), 0)
+        Point::DomainIdleEnter | Point::DomainIdleExit => {
+            event.cpu = fields.number("cpu_id").and_then(cpu_of).unwrap_or(cpu);
+            let is_s2idle = fields.text("is_s2idle").map(|text| text == b"yes");
+            let is_s2idle = is_s2idle.unwrap_or_else(|| fields.number("s2idle") == Some(1));
+            event.ticks = is_s2idle.into();
         }
-        Kind::DomainIdle(point) => domain_idle(point, at)?,
-        Kind::Frequency | Kind::Hotplug | Kind::Softirq(_) | Kind::Suspend | Kind::Mark => {
-            match of_energy(collector, kind, at)? {
-                Some(event) => event,
-                None => return Ok(()),
+        Point::TimerStart if !wheel_start(collector, &mut event, fields)? => return Ok(()),
+        Point::HrtimerStart
+        | Point::HrtimerCancel
+        | Point::HrtimerExpire
+        | Point::TimerCancel
+        | Point::TimerExpire => timer(collector, &mut event, fields)?,
+        Point::TickStop => event.argument = success(fields)?,
+        Point::IrqEnter | Point::IrqExit => {
+            if let Some(name) = name.or_else(|| fields.text("name")) {
+                collector.interrupt(event.argument, name);
             }
         }
-        Kind::HrtimerStart
-        | Kind::HrtimerCancel
-        | Kind::HrtimerExpire
-        | Kind::TimerCancel
-        | Kind::TimerExpire => timer(collector, kind, at)?,
-        Kind::TimerStart => match wheel_start(collector, at)? {
-            Some(event) => event,
+        Point::Ipi => collector.detail(fields.text("reason").or(name), None),
+        Point::IpiRaise => return raise(collector, event, fields),
+        Point::SchedSwitch => switched(collector, &event, fields),
+        Point::SchedWaking | Point::SchedWakeup => {
+            if let Some(comm) = fields.text("comm") {
+                collector.task(event.argument, comm);
+            }
+            collector.detail(None, fields.task());
+            event.ticks = fields.number("target_cpu").unwrap_or(cpu.into());
+        }
+        Point::Suspend => match fields.text("action") {
+            Some(b"machine_suspend" | b"timekeeping_freeze") => {
+                event.argument = (number(fields, "start")? != 0).into();
+            }
+            _ => return Ok(()),
+        },
+        Point::Mark => match fields.text("buf").and_then(mark) {
+            Some(name) => event.argument = collector.function(name, false),
             None => return Ok(()),
         },
-        Kind::TickStop => at.event(Point::TickStop, success(at)?, 0),
-        Kind::Irq(point) => {
-            let irq = at.number("irq")?;
-            if let Some(name) = at.fields.text("name") {
-                collector.interrupt(irq as u32, name);
-            }
-            at.event(point, irq, 0)
-        }
-        Kind::LocalTimer(point) => {
-            let vector = at.number("vector")?;
-            collector.interrupt(vector as u32, b"local_timer");
-            at.event(point, vector, 0)
-        }
-        Kind::Ipi(vector) => {
-            collector.detail(at.fields.text("reason").or(Some(vector.as_bytes())), None);
-            at.event(Point::Ipi, 0, 0)
-        }
-        Kind::IpiRaise => return raise(collector, at),
-        Kind::SchedSwitch => switched(collector, at)?,
-        Kind::SchedWakeup(point) => {
-            let pid = at.number("pid")?;
-            if let Some(comm) = at.fields.text("comm") {
-                collector.task(pid as u32, comm);
-            }
-            collector.detail(None, at.fields.task());
-            let target = at.fields.number("target_cpu").unwrap_or(at.cpu.into());
-            at.event(point, pid, target)
-        }
-        Kind::Plain(point) => at.event(point, 0, 0),
-    };
+        _ => {}
+    }
     collector.push(event);
     Ok(())
 }
 
 /// 1 if the tick was stopped, 0 if it could not be.
-fn success(at: &Line<'_, impl Fields>) -> Result<u64, Wrong> {
-    match (at.fields.number("success"), at.fields.text("success")) {
-        (Some(success), _) => Ok(u64::from(success != 0)),
+fn success(fields: &impl Fields) -> Result<u32, Wrong> {
+    match (fields.number("success"), fields.text("success")) {
+        (Some(success), _) => Ok((success != 0).into()),
         (None, Some(b"yes")) => Ok(1),
         (None, Some(b"no")) => Ok(0),
         _ => Err(Wrong("success")),
     }
 }
 
-/// The event of a clock, a softirq, a suspend or a mark; `None` for one that says nothing here.
-fn of_energy(
-    collector: &mut Collector<'_>,
-    kind: Kind,
-    at: &Line<'_, impl Fields>,
-) -> Result<Option<Event>, Wrong> {
-    Ok(match kind {
-        Kind::Frequency => Some(of_cpu(at, "cpu_id", Point::Frequency, "state")?),
-        Kind::Hotplug => Some(of_cpu(at, "cpu", Point::Hotplug, "target")?),
-        Kind::Softirq(point) => Some(at.event(point, at.number("vec")?, 0)),
-        Kind::Mark => at.fields.text("buf").and_then(mark).map(|name| {
-            let number = collector.function(name, false);
-            at.event(Point::Mark, number.into(), 0)
-        }),
-        _ => match at.fields.text("action") {
-            Some(b"machine_suspend" | b"timekeeping_freeze") => {
-                let begins = at.number("start")? != 0;
-                Some(at.event(Point::Suspend, begins.into(), 0))
-            }
-            _ => None,
-        },
-    })
-}
-
-/// An event of the CPU that a field names.
-fn of_cpu(
-    at: &Line<'_, impl Fields>,
-    cpu: &'static str,
-    point: Point,
-    value: &'static str,
-) -> Result<Event, Wrong> {
-    let cpu = cpu_of(at.number(cpu)?).ok_or(Wrong(cpu))?;
-    Ok(Event {
-        cpu,
-        ..at.event(point, at.number(value)?, 0)
-    })
+/// 1 if an idle state was too shallow, 0 if it was too deep.
+fn missed(fields: &impl Fields) -> Result<u32, Wrong> {
+    match (fields.text("type"), fields.number("below")) {
+        (Some(text), _) if text.starts_with(b"below") => Ok(1),
+        (Some(text), _) if text.starts_with(b"above") => Ok(0),
+        (_, Some(below)) => Ok((below != 0).into()),
+        _ => Err(Wrong("type")),
+    }
 }
 
 /// The name of what a mark begins: of `B|PID|NAME`, `S|PID|NAME|COOKIE` and `I|PID|NAME`, as Android
@@ -281,172 +195,118 @@ fn mark(text: &[u8]) -> Option<&[u8]> {
     }
 }
 
-/// The event of an idle state that was missed.
-fn idle_missed(at: &Line<'_, impl Fields>) -> Result<Event, Wrong> {
-    let cpu = cpu_of(at.number("cpu_id")?).ok_or(Wrong("cpu_id"))?;
-    let below = match (at.fields.text("type"), at.fields.number("below")) {
-        (Some(text), _) if text.starts_with(b"below") => 1,
-        (Some(text), _) if text.starts_with(b"above") => 0,
-        (_, Some(below)) => u64::from(below != 0),
-        _ => return Err(Wrong("type")),
-    };
-    Ok(Event {
-        cpu,
-        ..at.event(Point::IdleMiss, below, at.number("state")?)
-    })
-}
-
-/// The event of a power domain's state, which is the parameter that the firmware gets.
-fn domain_idle(point: Point, at: &Line<'_, impl Fields>) -> Result<Event, Wrong> {
-    let fields = at.fields;
-    let cpu = fields.number("cpu_id").and_then(cpu_of).unwrap_or(at.cpu);
-    let is_s2idle = fields
-        .text("is_s2idle")
-        .map_or(fields.number("s2idle") == Some(1), |text| text == b"yes");
-    Ok(Event {
-        cpu,
-        ..at.event(point, at.number("state")?, is_s2idle.into())
-    })
-}
-
-/// The event of a switch, whose tasks are named.
-fn switched(collector: &mut Collector<'_>, at: &Line<'_, impl Fields>) -> Result<Event, Wrong> {
-    let (previous, next) = (at.number("prev_pid")?, at.number("next_pid")?);
-    if at
-        .fields
-        .number("next_prio")
-        .is_some_and(|priority| priority > USUAL_PRIORITY)
-    {
-        collector.low.insert(next as u32);
+/// Takes what a switch says of its tasks.
+fn switched(collector: &mut Collector<'_>, event: &Event, fields: &impl Fields) {
+    let priority = fields.number("next_prio");
+    if priority.is_some_and(|priority| priority > USUAL_PRIORITY) {
+        collector.low.insert(event.argument);
     }
-    for (pid, comm) in [(previous, "prev_comm"), (next, "next_comm")] {
-        if let Some(comm) = at.fields.text(comm) {
-            collector.task(pid as u32, comm);
+    for (pid, comm) in [
+        (event.ticks as u32, "prev_comm"),
+        (event.argument, "next_comm"),
+    ] {
+        if let Some(comm) = fields.text(comm) {
+            collector.task(pid, comm);
         }
     }
     collector.waits(
-        match (at.fields.number("prev_state"), at.fields.text("prev_state")) {
+        match (fields.number("prev_state"), fields.text("prev_state")) {
             (Some(bits), _) => Some(bits & UNINTERRUPTIBLE != 0),
             (None, text) => text.map(|text| text.contains(&b'D')),
         },
     );
-    Ok(at.event(Point::SchedSwitch, next, previous))
 }
 
-/// The event of a timer, but for the start of one of the wheel.
+/// Numbers the timer of an event, but for the start of one of the wheel, and tells the tick's.
 fn timer(
     collector: &mut Collector<'_>,
-    kind: Kind,
-    at: &Line<'_, impl Fields>,
-) -> Result<Event, Wrong> {
-    Ok(match kind {
-        Kind::HrtimerStart => {
-            let timer = at.address("hrtimer")?;
-            let tick = at.fields.text("function").is_some_and(is_tick);
-            let timer = collector.timers.start(timer, tick);
-            let point = if tick {
-                Point::TickStart
-            } else {
-                Point::HrtimerStart
-            };
-            at.event(point, timer.into(), at.number("expires")?)
-        }
-        Kind::HrtimerCancel => {
-            let (timer, tick) = collector.timers.end(at.address("hrtimer")?);
-            let point = if tick {
-                Point::TickCancel
-            } else {
-                Point::HrtimerCancel
-            };
-            at.event(point, timer.into(), 0)
-        }
-        Kind::HrtimerExpire => {
-            let (timer, tick) = collector.timers.end(at.address("hrtimer")?);
-            let function = at.fields.text("function").map(without_place);
-            let tick = tick || function.is_some_and(is_tick);
-            collector.detail(function, None);
-            let point = if tick {
-                Point::TickExpire
-            } else {
-                Point::HrtimerExpire
-            };
-            at.event(point, timer.into(), at.number("now")?)
-        }
-        Kind::TimerCancel => at.event(
-            Point::TimerCancel,
-            collector.timers.end(at.address("timer")?).0.into(),
-            0,
-        ),
-        Kind::TimerExpire => {
-            let timer = collector.timers.end(at.address("timer")?).0;
-            collector.detail(at.fields.text("function").map(without_place), None);
-            at.event(Point::TimerExpire, timer.into(), at.number("now")?)
-        }
-        _ => return Err(Wrong("type")),
-    })
+    event: &mut Event,
+    fields: &impl Fields,
+) -> Result<(), Wrong> {
+    let function = fields.text("function").map(without_place);
+    let is_named = function.is_some_and(is_tick);
+    let (key, of_tick) = match event.point {
+        Point::HrtimerStart => ("hrtimer", Point::TickStart),
+        Point::HrtimerCancel => ("hrtimer", Point::TickCancel),
+        Point::HrtimerExpire => ("hrtimer", Point::TickExpire),
+        of_wheel => ("timer", of_wheel),
+    };
+    let address = address(fields, key)?;
+    let (timer, was_tick) = if event.point == Point::HrtimerStart {
+        (collector.timers.start(address, is_named), is_named)
+    } else {
+        collector.timers.end(address)
+    };
+    if matches!(event.point, Point::HrtimerExpire | Point::TimerExpire) {
+        collector.detail(function, None);
+    }
+    event.argument = timer;
+    if is_named || was_tick {
+        event.point = of_tick;
+    }
+    Ok(())
 }
 
-/// The start of a timer of the wheel; one that may be deferred wakes nobody, and is not kept.
+/// Takes the start of a timer of the wheel; false for one that may be deferred, which wakes nobody
+/// and is not kept.
 fn wheel_start(
     collector: &mut Collector<'_>,
-    at: &Line<'_, impl Fields>,
-) -> Result<Option<Event>, Wrong> {
-    let (timer, expires) = (at.address("timer")?, at.number("expires")?);
-    let now = at
-        .fields
+    event: &mut Event,
+    fields: &impl Fields,
+) -> Result<bool, Wrong> {
+    let (timer, expires) = (address(fields, "timer")?, event.ticks);
+    let now = fields
         .number("now")
-        .or_else(|| Some(expires.wrapping_sub(at.fields.number("timeout")?)));
+        .or_else(|| Some(expires.wrapping_sub(fields.number("timeout")?)));
     if let Some(now) = now {
-        collector.jiffies(at.event(Point::Jiffies, 0, now));
+        collector.jiffies(Event {
+            ticks: now,
+            point: Point::Jiffies,
+            ..*event
+        });
     }
-    let flags = at.fields.number("flags");
+    let flags = fields.number("flags");
     let deferrable = match flags {
         Some(flags) => flags & DEFERRABLE != 0,
-        None => at
-            .fields
+        None => fields
             .text("flags")
             .is_some_and(|flags| flags.split(|&byte| byte == b'|').any(|f| f == b"D")),
     };
     if deferrable {
         collector.other(b"timer_start (deferrable)");
-        return Ok(None);
+        return Ok(false);
     }
-    let of = match (at.fields.number("cpu"), flags) {
+    event.cpu = match (fields.number("cpu"), flags) {
         (Some(cpu), _) => cpu_of(cpu).ok_or(Wrong("cpu"))?,
         (None, Some(flags)) => cpu_of(flags & CPU_OF_FLAGS).ok_or(Wrong("flags"))?,
-        (None, None) => at.cpu,
+        (None, None) => event.cpu,
     };
-    let fires = match (at.fields.number("bucket_expiry"), now) {
+    event.ticks = match (fields.number("bucket_expiry"), now) {
         (Some(bucket), _) => bucket,
         (None, Some(now)) => wheel_expiry(expires, now),
         (None, None) => expires,
     };
-    let started = collector.timers.start(timer, false);
-    Ok(Some(Event {
-        cpu: of,
-        ..at.event(Point::TimerStart, started.into(), fires)
-    }))
+    event.argument = collector.timers.start(timer, false);
+    Ok(true)
 }
 
 /// A call of other CPUs, an event for each that is called.
-fn raise(collector: &mut Collector<'_>, at: &Line<'_, impl Fields>) -> Result<(), Wrong> {
-    let Some(called) = at
-        .fields
-        .number("cpu")
-        .map(|cpu| vec![cpu])
-        .or_else(|| at.fields.called())
-    else {
+fn raise(collector: &mut Collector<'_>, event: Event, fields: &impl Fields) -> Result<(), Wrong> {
+    let called = fields.number("cpu").map(|cpu| vec![cpu]);
+    let Some(called) = called.or_else(|| fields.called()) else {
         collector.other(b"ipi_raise");
         return Ok(());
     };
-    let reason = at
-        .fields
+    let reason = fields
         .text("reason")
-        .map_or_else(|| reason_of_call(at.fields), <[u8]>::to_vec);
+        .map_or_else(|| reason_of_call(fields), <[u8]>::to_vec);
     for called in called {
-        collector.detail(Some(&reason), at.fields.task());
+        collector.detail(Some(&reason), fields.task());
         let to = cpu_of(called).ok_or(Wrong("cpu"))?;
-        collector.push(at.event(Point::IpiRaise, to.into(), 0));
+        collector.push(Event {
+            argument: to.into(),
+            ..event
+        });
     }
     Ok(())
 }

@@ -8,7 +8,7 @@
 use super::collect::Collector;
 use super::event::{Event, Point};
 use super::input::{Options, Remainder, read_fully, unreadable};
-use super::kind::{self, Fields, Kind, Wrong};
+use super::kind::{self, Fields, KINDS, Kind, Message, Wrong};
 use crate::error::ImportError;
 use prost::encoding::{WireType, decode_key, decode_varint};
 use std::collections::HashMap;
@@ -31,81 +31,6 @@ mod packet {
     pub const COMPRESSED_PACKETS: u32 = 50;
 }
 
-/// Names of an event's fields, with their numbers.
-type FieldNumbers = &'static [(&'static str, u32)];
-
-/// Fields of `FtraceEvent`: its kinds, with the kernel's name and the fields of each.
-const EVENTS: [(u32, &str, FieldNumbers); 23] = [
-    (
-        4,
-        "sched_switch",
-        &[
-            ("prev_comm", 1),
-            ("prev_pid", 2),
-            ("prev_state", 4),
-            ("next_comm", 5),
-            ("next_pid", 6),
-            ("next_prio", 7),
-        ],
-    ),
-    (13, "cpu_idle", &[("state", 1), ("cpu_id", 2)]),
-    (
-        17,
-        "sched_wakeup",
-        &[("comm", 1), ("pid", 2), ("target_cpu", 5)],
-    ),
-    (
-        20,
-        "sched_waking",
-        &[("comm", 1), ("pid", 2), ("target_cpu", 5)],
-    ),
-    (21, "ipi_entry", &[("reason", 1)]),
-    // Whom it calls is not in the file.
-    (23, "ipi_raise", &[]),
-    (36, "irq_handler_entry", &[("irq", 1), ("name", 2)]),
-    (37, "irq_handler_exit", &[("irq", 1)]),
-    (
-        114,
-        "sched_wakeup_new",
-        &[("comm", 1), ("pid", 2), ("target_cpu", 5)],
-    ),
-    (
-        551,
-        "hrtimer_start",
-        &[("hrtimer", 1), ("function", 2), ("expires", 3)],
-    ),
-    (552, "hrtimer_cancel", &[("hrtimer", 1)]),
-    (
-        553,
-        "hrtimer_expire_entry",
-        &[("hrtimer", 1), ("now", 2), ("function", 3)],
-    ),
-    (
-        555,
-        "timer_start",
-        &[
-            ("timer", 1),
-            ("expires", 3),
-            ("now", 4),
-            ("flags", 6),
-            ("bucket_expiry", 7),
-        ],
-    ),
-    (556, "timer_cancel", &[("timer", 1)]),
-    (
-        557,
-        "timer_expire_entry",
-        &[("timer", 1), ("now", 2), ("function", 3)],
-    ),
-    (559, "local_timer_entry", &[("vector", 1)]),
-    (560, "local_timer_exit", &[("vector", 1)]),
-    (3, "print", &[("buf", 2)]),
-    (11, "cpu_frequency", &[("state", 1), ("cpu_id", 2)]),
-    (24, "softirq_entry", &[("vec", 1)]),
-    (25, "softirq_exit", &[("vec", 1)]),
-    (113, "suspend_resume", &[("action", 1), ("start", 3)]),
-    (345, "cpuhp_enter", &[("cpu", 1), ("target", 4)]),
-];
 /// The field of `FtraceEvent` for events that Perfetto has no message for.
 const GENERIC: u32 = 327;
 
@@ -271,8 +196,8 @@ struct PendingEvent {
 }
 
 enum What {
-    /// Number and message of a field of `FtraceEvent`.
-    Message(u32, Box<[u8]>),
+    /// A field of `FtraceEvent`: its number, the event's name and kind, and the message.
+    Message(u32, &'static str, &'static Kind, Box<[u8]>),
     Ready(Event),
     Lost,
 }
@@ -296,9 +221,6 @@ struct Reader<'r, 'c, 'o> {
     symbols: HashMap<u64, Vec<u8>>,
 }
 
-/// Bytes of a packet that was compressed; Perfetto packs at most some hundred KiB.
-const MOST_UNPACKED: u64 = 64 << 20;
-
 impl Reader<'_, '_, '_> {
     fn packet(&mut self, mut packet: &[u8], may_be_compressed: bool) -> Result<(), Damage> {
         while let Some((number, value)) = field(&mut packet)? {
@@ -313,13 +235,13 @@ impl Reader<'_, '_, '_> {
                     let mut unpacked = Vec::new();
                     let decoder = flate2::read::ZlibDecoder::new(packed);
                     if decoder
-                        .take(MOST_UNPACKED + 1)
+                        .take(LONGEST_PACKET + 1)
                         .read_to_end(&mut unpacked)
                         .is_err()
                     {
                         return Err(Damage("a compressed packet cannot be unpacked"));
                     }
-                    if unpacked.len() as u64 > MOST_UNPACKED {
+                    if unpacked.len() as u64 > LONGEST_PACKET {
                         return Err(Damage("a compressed packet is longer than any can be"));
                     }
                     let mut packets = unpacked.as_slice();
@@ -421,18 +343,16 @@ impl Reader<'_, '_, '_> {
         let Some((number, message)) = what else {
             return Ok(());
         };
-        match named(number, message) {
-            Some((name, _)) if Kind::find(name).is_some() => {}
-            Some((name, _)) => {
-                self.collector.other(name);
-                return Ok(());
+        let Some((name, kind)) = known(number, message) else {
+            match generic_name(number, message) {
+                Some(name) => self.collector.other(name),
+                None => {
+                    let name = format!("FtraceEvent field {number}");
+                    self.collector.other(name.as_bytes());
+                }
             }
-            None => {
-                self.collector
-                    .other(format!("FtraceEvent field {number}").as_bytes());
-                return Ok(());
-            }
-        }
+            return Ok(());
+        };
         // All fields are looked at once, so that later nothing can fail.
         let mut fields = message;
         while field(&mut fields)?.is_some() {}
@@ -440,7 +360,7 @@ impl Reader<'_, '_, '_> {
         self.held.push(PendingEvent {
             time_ns,
             cpu,
-            what: What::Message(number, message.into()),
+            what: What::Message(number, name, kind, message.into()),
         });
         Ok(())
     }
@@ -540,58 +460,52 @@ impl Reader<'_, '_, '_> {
         let count = self.held.partition_point(|held| held.time_ns <= until_ns);
         let ready: Vec<PendingEvent> = self.held.drain(..count).collect();
         for PendingEvent { time_ns, cpu, what } in ready {
-            let (number, message) = match what {
-                What::Ready(event) => {
-                    self.collector.push(event);
-                    continue;
+            match what {
+                What::Ready(event) => self.collector.push(event),
+                What::Lost => self.collector.lost(cpu, None),
+                What::Message(number, name, kind, message) => {
+                    let record = Record {
+                        numbers: kind.perfetto.as_ref().filter(|_| number != GENERIC),
+                        message: &message,
+                        symbols: &self.symbols,
+                    };
+                    let taken = kind::take(self.collector, kind, time_ns, cpu, &record);
+                    if let Err(Wrong(field)) = taken {
+                        let what = format!(
+                            "`{name}` of CPU {cpu} at {time_ns} ns has no `{field}` that could be used"
+                        );
+                        let error = ImportError::whole(&self.options.file, what, RIGHT);
+                        self.left.wrong(self.options, error)?;
+                    }
                 }
-                What::Lost => {
-                    self.collector.lost(cpu, None);
-                    continue;
-                }
-                What::Message(number, message) => (number, message),
-            };
-            let Some((name, numbers)) = named(number, &message) else {
-                continue;
-            };
-            let Some(kind) = Kind::find(name) else {
-                continue;
-            };
-            let record = Record {
-                numbers,
-                message: &message,
-                symbols: &self.symbols,
-            };
-            if let Err(Wrong(field)) = kind::take(self.collector, kind, time_ns, cpu, &record) {
-                let name = String::from_utf8_lossy(name);
-                self.left.wrong(
-                    self.options,
-                    ImportError::whole(&self.options.file, format!(
-                    "`{name}` of CPU {cpu} at {time_ns} ns has no `{field}` that could be used"
-                ), RIGHT),
-                )?;
             }
         }
         Ok(())
     }
 }
 
-/// The kernel's name of an event, and the numbers of its fields, unless Perfetto has no message for
-/// it; `None` for an event that nobody names.
-fn named(number: u32, message: &[u8]) -> Option<(&[u8], Option<FieldNumbers>)> {
-    if let Some((_, name, numbers)) = EVENTS.iter().find(|event| event.0 == number) {
-        return Some((name.as_bytes(), Some(numbers)));
-    }
+/// The name of an event that Perfetto has no message for.
+fn generic_name(number: u32, message: &[u8]) -> Option<&[u8]> {
     match find(message, 1) {
-        Some(Value::Bytes(name)) if number == GENERIC => Some((name, None)),
+        Some(Value::Bytes(name)) if number == GENERIC => Some(name),
         _ => None,
     }
+}
+
+/// The kernel's name of an event and its kind, if it is one that is read.
+fn known(number: u32, message: &[u8]) -> Option<(&'static str, &'static Kind)> {
+    let is_meant = |kind: &Kind| kind.perfetto.as_ref().is_some_and(|of| of.number == number);
+    let (name, kind) = match generic_name(number, message) {
+        Some(name) => KINDS.get_key_value(std::str::from_utf8(name).ok()?)?,
+        None => KINDS.iter().find(|(_, kind)| is_meant(kind))?,
+    };
+    Some((name, kind))
 }
 
 /// An event's message.
 struct Record<'a> {
     /// Names of the fields with their numbers; `None` for a generic event, which names them itself.
-    numbers: Option<FieldNumbers>,
+    numbers: Option<&'static Message>,
     message: &'a [u8],
     symbols: &'a HashMap<u64, Vec<u8>>,
 }
@@ -612,10 +526,7 @@ impl<'a> Record<'a> {
             }
             return None;
         };
-        find(
-            self.message,
-            numbers.iter().find(|(name, _)| *name == key)?.1,
-        )
+        find(self.message, *numbers.fields.get(key)?)
     }
 }
 
@@ -626,11 +537,11 @@ impl Fields for Record<'_> {
             Some(Value::Bytes(_)) => None,
             // A field that is zero may be left out; the flags of a timer are looked for where there
             // are none.
-            None => self
-                .numbers?
-                .iter()
-                .any(|(name, _)| *name == key && !matches!(key, "flags" | "bucket_expiry"))
-                .then_some(0),
+            None => {
+                let is_left_out = self.numbers?.fields.contains_key(key)
+                    && !matches!(key, "flags" | "bucket_expiry");
+                is_left_out.then_some(0)
+            }
         }
     }
 

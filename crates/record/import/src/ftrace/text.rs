@@ -7,6 +7,7 @@
 //! stacks and latencies stand between events, and have a task, a CPU and a time at most.
 
 use super::collect::Collector;
+use super::event::Point;
 use super::input::{Options, Remainder, unreadable};
 use super::kind::{self, Fields, Kind, Wrong};
 use crate::error::{ImportError, printable, printable_bytes};
@@ -254,7 +255,7 @@ impl LineParts<'_> {
         }
     }
 
-    fn kind(&self) -> Option<Kind> {
+    fn kind(&self) -> Option<&'static Kind> {
         Kind::find(self.name)
     }
 
@@ -316,9 +317,9 @@ fn parse_unusual(line: &[u8]) -> Option<LineParts<'_>> {
     }
     let (time_ns, rest) = find_time(line)?;
     let (name, fields) = event_of(rest)?;
-    let kind = Kind::find(name)?;
+    let point = Kind::find(name)?.point;
     let cpu = Text {
-        kind,
+        point,
         fields,
         task: b"",
     }
@@ -405,7 +406,7 @@ fn is_name(name: &[u8]) -> bool {
 }
 
 /// The first word of a line that names an event which is read: `cpu_idle:` or `power:cpu_idle:`.
-fn known_event(line: &[u8]) -> Option<Kind> {
+fn known_event(line: &[u8]) -> Option<&'static Kind> {
     line.split(u8::is_ascii_whitespace)
         .filter_map(|word| word.strip_suffix(b":"))
         .filter_map(|word| word.rsplit(|byte| *byte == b':').next())
@@ -502,6 +503,12 @@ fn take(
     left: &Remainder,
     may_go_on: &mut bool,
 ) -> Result<(), Wrong> {
+    // By far the commonest event of a trace of idle CPUs.
+    if event.name == b"cpu_idle"
+        && let Some((state, cpu)) = idle_fields(event.fields)
+    {
+        return kind::idle(collector, event.time_ns, state, cpu);
+    }
     let Some(kind) = event.kind() else {
         match event.name {
             b"" => match left.tracer.as_deref() {
@@ -514,19 +521,14 @@ fn take(
             || event.fields.ends_with(b"stack trace>");
         return Ok(());
     };
-    *may_go_on = kind == Kind::Mark;
-    if kind == Kind::CpuIdle
-        && let Some((state, cpu)) = idle_fields(event.fields)
-    {
-        return kind::idle(collector, event.time_ns, state, cpu);
-    }
+    *may_go_on = kind.point == Point::Mark;
     kind::take(
         collector,
         kind,
         event.time_ns,
         event.cpu,
         &Text {
-            kind,
+            point: kind.point,
             fields: event.fields,
             task: event.task,
         },
@@ -544,7 +546,7 @@ fn idle_fields(fields: &[u8]) -> Option<(u64, u64)> {
 
 /// Fields as `key=value`, and as `trace-cmd report` writes those of the scheduler.
 struct Text<'a> {
-    kind: Kind,
+    point: Point,
     fields: &'a [u8],
     task: &'a [u8],
 }
@@ -553,7 +555,7 @@ impl<'a> Text<'a> {
     /// The rest of the line behind `key=`.
     fn behind(&self, key: &str) -> Option<&'a [u8]> {
         let key = key.as_bytes();
-        let sign = if self.kind == Kind::Hotplug {
+        let sign = if self.point == Point::Hotplug {
             b':'
         } else {
             b'='
@@ -610,10 +612,10 @@ impl<'a> Text<'a> {
     }
 
     fn short(&self, key: &str) -> Option<(&'a [u8], u64)> {
-        let which = match (self.kind, key) {
-            (Kind::SchedSwitch, "prev_pid" | "prev_comm") => Short::Before,
-            (Kind::SchedSwitch, "next_pid" | "next_comm") => Short::After,
-            (Kind::SchedWakeup(_), "pid" | "comm") => Short::Only,
+        let which = match (self.point, key) {
+            (Point::SchedSwitch, "prev_pid" | "prev_comm") => Short::Before,
+            (Point::SchedSwitch, "next_pid" | "next_comm") => Short::After,
+            (Point::SchedWaking | Point::SchedWakeup, "pid" | "comm") => Short::Only,
             _ => return None,
         };
         let is_long = self.fields.starts_with(b"prev_comm=") || self.fields.starts_with(b"comm=");
@@ -637,7 +639,7 @@ impl Fields for Text<'_> {
         if let Some((_, pid)) = self.short(key) {
             return Some(pid);
         }
-        if (self.kind, key) == (Kind::Suspend, "start") {
+        if (self.point, key) == (Point::Suspend, "start") {
             return Some(self.fields.ends_with(b"begin").into());
         }
         if let Some(word) = self.word(key) {
@@ -649,7 +651,7 @@ impl Fields for Text<'_> {
             }
             return whole_number(word);
         }
-        if matches!(self.kind, Kind::SchedWakeup(_)) && key == "target_cpu" {
+        if key == "target_cpu" {
             let at = memmem::rfind(self.fields, b"CPU:")?;
             return digits(&self.fields[at + 4..]).map(|found| found.0);
         }

@@ -37,7 +37,7 @@ impl Addresses {
 /// Layout of an event in memory.
 pub struct Format {
     pub(super) name: Vec<u8>,
-    pub(super) kind: Option<Kind>,
+    pub(super) kind: Option<&'static Kind>,
     fields: Vec<Field>,
 }
 

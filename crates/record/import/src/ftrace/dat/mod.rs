@@ -76,7 +76,7 @@ fn describe(layout: &Layout, left: &mut Remainder) -> Result<(), Bad> {
         && layout
             .formats
             .values()
-            .any(|format| format.kind == Some(kind::Kind::HrtimerStart))
+            .any(|format| format.name == b"hrtimer_start")
     {
         left.doubts.push(
             "the file does not name the kernel's functions: the tick is taken for a timer like others".to_owned(),
