@@ -4,7 +4,7 @@ use super::state::{Counts, CpuCounts, Dump, State};
 use crate::error::ImportError;
 use itertools::Itertools;
 use recording::place_of;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// The counts between two dumps.
 #[derive(Debug, Default)]
@@ -24,20 +24,17 @@ pub struct Between {
 /// the machine was started anew in between; nothing was counted.
 pub fn between(before: &Dump, after: &Dump, seconds: Option<f64>) -> Result<Between, ImportError> {
     same_cpus(before, after)?;
+    same_states(before, after)?;
     let mut doubts = Vec::new();
-    for ((cpu, first), (_, last)) in before.cpus.iter().zip(&after.cpus) {
-        same_states(*cpu, first, last)?;
-        for (first, last) in first
-            .iter()
-            .zip(last)
-            .filter(|(first, last)| first.disabled != last.disabled)
-        {
-            let word = |disabled| if disabled { "disabled" } else { "enabled" };
+    for (cpu, _, first, last) in pairs(before, after) {
+        let [was, is] = [first, last].map(|state| match state.disabled {
+            true => "disabled",
+            false => "enabled",
+        });
+        if was != is {
+            let name = &first.name;
             doubts.push(format!(
-                "{} of CPU {cpu} was {} before and {} after: someone changed it in between",
-                first.name,
-                word(first.disabled),
-                word(last.disabled)
+                "{name} of CPU {cpu} was {was} before and {is} after: someone changed it in between"
             ));
         }
     }
@@ -48,42 +45,40 @@ pub fn between(before: &Dump, after: &Dump, seconds: Option<f64>) -> Result<Betw
         &after.clusters
     };
     let (places, clusters) = places(after, clusters);
-    let difference = |cpu: u16, first: &[State], last: &[State]| CpuCounts {
-        cpu: Some(cpu),
-        place: places.get(&cpu).copied(),
-        states: first
-            .iter()
-            .zip(last)
-            .map(|(first, last)| minus(first, last))
-            .collect(),
-    };
-    let cpus = before
-        .cpus
-        .iter()
-        .zip(&after.cpus)
-        .map(|((cpu, first), (_, last))| difference(*cpu, first, last))
-        .collect_vec();
-    for cpu in &cpus {
-        let idle_us = cpu
-            .states
-            .iter()
-            .filter_map(|state| state.time_us)
-            .fold(0_u64, u64::saturating_add);
-        let idle_s = idle_us as f64 / 1e6;
+    let mut cpus = Vec::new();
+    for ((cpu, first), last) in before.cpus.iter().zip(after.cpus.values()) {
+        let states = first.iter().zip(last);
+        let states = states.map(|(first, last)| last.since(first)).collect_vec();
+        let times = states.iter().filter_map(|state| state.time_us);
+        let idle_s = times.fold(0, u64::saturating_add) as f64 / 1e6;
         // A state's time is counted when it is left, so a long stay may have begun before.
-        if let (Some(number), Some(seconds)) = (
-            cpu.cpu,
-            seconds.filter(|seconds| idle_s > seconds * 1.1 + 1.0),
-        ) {
+        if let Some(seconds) = seconds.filter(|seconds| idle_s > seconds * 1.1 + 1.0) {
             doubts.push(format!(
-                "CPU {number} was idle for {idle_s:.1} s in {seconds:.1} s: are the seconds right?"
+                "CPU {cpu} was idle for {idle_s:.1} s in {seconds:.1} s: are the seconds right?"
             ));
         }
+        cpus.push(CpuCounts {
+            cpu: Some(*cpu),
+            place: places.get(cpu).copied(),
+            states,
+        });
     }
     Ok(Between {
         cpus,
         clusters,
         doubts,
+    })
+}
+
+/// The states of both dumps, with their CPUs and their numbers.
+fn pairs<'d>(
+    before: &'d Dump,
+    after: &'d Dump,
+) -> impl Iterator<Item = (u16, usize, &'d State, &'d State)> {
+    let cpus = before.cpus.iter().zip(after.cpus.values());
+    cpus.flat_map(|((cpu, first), last)| {
+        let states = first.iter().zip(last).enumerate();
+        states.map(|(number, (first, last))| (*cpu, number, first, last))
     })
 }
 
@@ -111,17 +106,10 @@ pub fn domains_between(
         };
         let (first, last) = (of(before, first), of(after, last));
         if !first.counts_as(&last) {
-            let cpus = between(&first, &last, None)?.cpus.into_iter();
-            counts.extend(cpus.map(|cpu| {
-                (
-                    name.clone(),
-                    CpuCounts {
-                        cpu: None,
-                        place: None,
-                        ..cpu
-                    },
-                )
-            }));
+            for cpu in between(&first, &last, None)?.cpus {
+                let sum = CpuCounts { cpu: None, ..cpu };
+                counts.push((name.clone(), sum));
+            }
         }
     }
     Ok(counts)
@@ -165,37 +153,7 @@ pub fn counts_between(
     Ok((counts, between))
 }
 
-fn minus(before: &State, after: &State) -> State {
-    // They do not go back: that was looked at first.
-    let less = |before: Option<u64>, after: Option<u64>| Some(after?.saturating_sub(before?));
-    State {
-        entered: after.entered.saturating_sub(before.entered),
-        time_us: less(before.time_us, after.time_us),
-        above: less(before.above, after.above),
-        below: less(before.below, after.below),
-        rejected: less(before.rejected, after.rejected),
-        s2idle: less(before.s2idle, after.s2idle),
-        ..after.clone()
-    }
-}
-
 fn same_cpus(before: &Dump, after: &Dump) -> Result<(), ImportError> {
-    let (first, last): (BTreeSet<u16>, BTreeSet<u16>) = (
-        before.cpus.keys().copied().collect(),
-        after.cpus.keys().copied().collect(),
-    );
-    let missing = |of: &BTreeSet<u16>, other: &BTreeSet<u16>| {
-        let missing = other.difference(of).map(u16::to_string).collect_vec();
-        match missing.len() {
-            0 => None,
-            1..=8 => Some(missing.join(", ")),
-            count => Some(format!(
-                "{} and {} more",
-                missing[..8].join(", "),
-                count - 8
-            )),
-        }
-    };
     if before.numbered_by_order != after.numbered_by_order {
         return Err(ImportError::whole(
             &after.file,
@@ -203,98 +161,68 @@ fn same_cpus(before: &Dump, after: &Dump) -> Result<(), ImportError> {
             "give both in the same form, so that CPUs can be told apart",
         ));
     }
-    let (dump, other, cpus) = match (missing(&first, &last), missing(&last, &first)) {
-        (Some(cpus), _) => (before, after, cpus),
-        (None, Some(cpus)) => (after, before, cpus),
-        (None, None) => return Ok(()),
-    };
-    let message = if before.numbered_by_order {
-        format!(
-            "it has {} CPUs, and {} has {}",
-            dump.cpus.len(),
-            other.file,
-            other.cpus.len()
-        )
-    } else {
-        format!("it lacks CPU {cpus}, which {} has", other.file)
-    };
-    Err(ImportError::whole(
-        &dump.file,
-        message,
-        "take both dumps with the same CPUs online; if the file is cut off, send it whole",
-    ))
+    for (dump, other) in [(before, after), (after, before)] {
+        let has = |cpu: &u16| dump.cpus.contains_key(cpu);
+        let missing = other.cpus.keys().filter(|cpu| !has(cpu)).collect_vec();
+        let message = match missing[..] {
+            [] => continue,
+            _ if before.numbered_by_order => {
+                let [own, others] = [dump, other].map(|of| of.cpus.len());
+                format!("it has {own} CPUs, and {} has {others}", other.file)
+            }
+            [cpu] => format!("it lacks CPU {cpu}, which {} has", other.file),
+            [cpu, ref more @ ..] => format!(
+                "it lacks CPU {cpu} and {} more, which {} has",
+                more.len(),
+                other.file
+            ),
+        };
+        return Err(ImportError::whole(
+            &dump.file,
+            message,
+            "take both dumps with the same CPUs online; if the file is cut off, send it whole",
+        ));
+    }
+    Ok(())
 }
 
-fn same_states(cpu: u16, before: &[State], after: &[State]) -> Result<(), ImportError> {
+fn same_states(before: &Dump, after: &Dump) -> Result<(), ImportError> {
     let help = "both dumps should be of one machine and one start of one kernel";
-    if before.len() != after.len() {
-        let at = before
-            .iter()
-            .zip(after)
-            .next_back()
-            .map_or(&after[0], |(_, last)| last);
-        return Err(at.wrong(
-            format!(
-                "CPU {cpu} has {} states before and {} after",
-                before.len(),
-                after.len()
-            ),
-            help,
-        ));
+    for ((cpu, first), last) in before.cpus.iter().zip(after.cpus.values()) {
+        let [own, others] = [first, last].map(Vec::len);
+        if own != others {
+            let at = &last[own.min(others).saturating_sub(1)];
+            let message = format!("CPU {cpu} has {own} states before and {others} after");
+            return Err(at.wrong(message, help));
+        }
     }
     let shown = |state: &State| match state.kind() {
         (name, Some(latency), Some(residency)) => format!("{name} ({latency} and {residency} us)"),
         (name, ..) => name.to_owned(),
     };
-    match before
-        .iter()
-        .zip(after)
-        .enumerate()
-        .find(|(_, (first, last))| first.kind() != last.kind())
-    {
+    match pairs(before, after).find(|(.., first, last)| first.kind() != last.kind()) {
         None => Ok(()),
-        Some((number, (first, last))) => Err(last.wrong(
-            format!(
-                "state {number} of CPU {cpu} is {} before and {} after",
-                shown(first),
-                shown(last)
-            ),
-            help,
-        )),
+        Some((cpu, number, first, last)) => {
+            let [first, of_last] = [first, last].map(shown);
+            let message =
+                format!("state {number} of CPU {cpu} is {first} before and {of_last} after");
+            Err(last.wrong(message, help))
+        }
     }
 }
 
 /// Refuses counters that go back, and says why they do.
 fn forwards(before: &Dump, after: &Dump) -> Result<(), ImportError> {
-    let all = || {
-        before
-            .cpus
-            .iter()
-            .zip(&after.cpus)
-            .flat_map(|((cpu, first), (_, last))| {
-                first
-                    .iter()
-                    .zip(last)
-                    .enumerate()
-                    .flat_map(move |(number, (first, last))| {
-                        first
-                            .counters()
-                            .into_iter()
-                            .zip(last.counters())
-                            .filter_map(move |((name, first), (_, value))| {
-                                Some((*cpu, number, name, first?, value?, last))
-                            })
-                    })
-            })
-    };
-    let back = all()
-        .filter(|(_, _, _, first, last, _)| last < first)
-        .collect_vec();
-    let on = all()
-        .filter(|(_, _, _, first, last, _)| last > first)
-        .count();
+    let all = pairs(before, after).flat_map(|(cpu, number, first, last)| {
+        let counters = first.counters().into_iter().zip(last.counters());
+        counters.filter_map(move |((name, first), (_, value))| {
+            Some((cpu, number, name, first?, value?, last))
+        })
+    });
+    let changed = all.filter(|(.., first, last, _)| first != last);
+    let (back, on): (Vec<_>, Vec<_>) = changed.partition(|(.., first, last, _)| last < first);
     let Some((cpu, number, name, first, last, state)) = back.first() else {
-        if on > 0 {
+        if !on.is_empty() {
             return Ok(());
         }
         return Err(ImportError::whole(
@@ -306,61 +234,49 @@ fn forwards(before: &Dump, after: &Dump) -> Result<(), ImportError> {
             "give the dump after the measurement as the second one; is this the same file twice?",
         ));
     };
-    let what = format!("state{number}/{name} of CPU {cpu} is {first} before and {last} after");
-    if on > 0 {
-        let cpus: BTreeSet<u16> = back.iter().map(|(cpu, ..)| *cpu).collect();
-        let why = match cpus.len() {
-            1 if before.cpus.len() > 1 => {
-                format!(
-                    "counters of CPU {cpu} alone go back: it was offline, or its lines are damaged"
-                )
-            }
-            _ => "some counters go back: the machine was started anew, or there are two".to_owned(),
+    let (why, help) = if on.is_empty() {
+        all_go_back(before, after)
+    } else {
+        let why = if before.cpus.len() > 1 && back.iter().all(|(of, ..)| of == cpu) {
+            format!("counters of CPU {cpu} alone go back: it was offline, or its lines are damaged")
+        } else {
+            "some counters go back: the machine was started anew, or there are two".to_owned()
         };
-        return Err(state.wrong(format!("{why} ({what})"), "counters start at 0 when the machine starts: take both dumps of one machine, without a restart between them"));
-    }
-    let (why, help) = all_go_back(before, after);
+        (why, "counters start at 0 when the machine starts: take both dumps of one machine, without a restart between them".to_owned())
+    };
+    let what = format!("state{number}/{name} of CPU {cpu} is {first} before and {last} after");
     Err(state.wrong(format!("{why} ({what})"), &help))
 }
 
 /// Why all counters of a dump are less than those of the one before, and what would be right.
 fn all_go_back(before: &Dump, after: &Dump) -> (String, String) {
     // After a restart little was counted yet.
-    let entered = |dump: &Dump| -> f64 {
-        dump.cpus
-            .values()
-            .flatten()
-            .map(|state| state.entered as f64)
-            .sum()
-    };
-    let (first, last) = (entered(before), entered(after));
+    let [first, last] = [before, after].map(|dump| {
+        let states = dump.cpus.values().flatten();
+        states.map(|state| state.entered as f64).sum::<f64>()
+    });
     let swap = format!("stopwatt import cpuidle {} {}", after.file, before.file);
     let named = |dump: &Dump, word: &str| {
-        dump.file
-            .rsplit('/')
-            .next()
-            .is_some_and(|name| name.to_ascii_lowercase().contains(word))
+        let name = dump.file.rsplit('/').next();
+        name.is_some_and(|name| name.to_ascii_lowercase().contains(word))
     };
-    let are_named_so = named(before, "after") && named(after, "before");
-    match (last * 2.0 >= first, are_named_so) {
-        (true, _) => (
-            "the dumps are swapped: all counters go back, by less than half".to_owned(),
-            swap,
-        ),
-        (false, true) => (
-            "the dumps are swapped: all counters go back, as the files' names say".to_owned(),
-            swap,
-        ),
-        (false, false) => (
-            format!(
-                "the machine was started anew: {:.1} % of the entries are left",
-                100.0 * last / first
-            ),
+    let how = if last * 2.0 >= first {
+        "by less than half"
+    } else if named(before, "after") && named(after, "before") {
+        "as the files' names say"
+    } else {
+        let left = 100.0 * last / first;
+        return (
+            format!("the machine was started anew: {left:.1} % of the entries are left"),
             format!(
                 "take both dumps without a restart between them; or, if the first is the later one after a long measurement: {swap}"
             ),
-        ),
-    }
+        );
+    };
+    (
+        format!("the dumps are swapped: all counters go back, {how}"),
+        swap,
+    )
 }
 
 /// Clusters of a dump at most: more are cores, by which nobody sums.
@@ -370,29 +286,20 @@ const MOST_CLUSTERS: usize = 16;
 /// figures, by those. CPUs of one kind are no clusters, and neither are clusters of one CPU each,
 /// which many machines without clusters tell.
 fn places(dump: &Dump, told: &BTreeMap<u16, u16>) -> (BTreeMap<u16, (u16, u16)>, String) {
-    let said: Option<Vec<(u16, usize)>> = dump
-        .cpus
-        .keys()
-        .map(|cpu| told.get(cpu).map(|cluster| (*cpu, usize::from(*cluster))))
-        .collect();
-    let count = |clusters: &[(u16, usize)]| {
-        clusters
-            .iter()
-            .map(|(_, of)| *of)
-            .collect::<BTreeSet<usize>>()
-            .len()
+    let said = dump.cpus.keys();
+    let said = said.map(|cpu| Some((*cpu, usize::from(*told.get(cpu)?))));
+    let said: Option<Vec<(u16, usize)>> = said.collect();
+    let count = |clusters: &[(u16, usize)]| clusters.iter().map(|(_, of)| of).unique().count();
+    let is_meant = |clusters: &Vec<_>| {
+        let count = count(clusters);
+        count < clusters.len() && (2..=MOST_CLUSTERS).contains(&count)
     };
-    let (clusters, how) = match said {
-        Some(clusters)
-            if count(&clusters) < clusters.len()
-                && (2..=MOST_CLUSTERS).contains(&count(&clusters)) =>
-        {
-            (
-                clusters,
-                "Clusters are those of topology/cluster_id in the dump",
-            )
-        }
-        _ => {
+    let (clusters, how) = match said.filter(is_meant) {
+        Some(clusters) => (
+            clusters,
+            "Clusters are those of topology/cluster_id in the dump",
+        ),
+        None => {
             let mut kinds: Vec<Vec<_>> = Vec::new();
             let mut clusters = Vec::new();
             for (cpu, states) in &dump.cpus {

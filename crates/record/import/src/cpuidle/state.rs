@@ -111,18 +111,6 @@ pub const MOST_STATES: usize = 64;
 /// CPUs of a dump at most.
 const MOST_CPUS: usize = 8192;
 
-/// Refuses a dump of more CPUs than any machine has.
-pub fn at_most_cpus(file: &str, cpus: usize) -> Result<(), ImportError> {
-    if cpus <= MOST_CPUS {
-        return Ok(());
-    }
-    Err(ImportError::whole(
-        file,
-        format!("{cpus} CPUs"),
-        "at most 8192 can be read",
-    ))
-}
-
 impl State {
     /// The counters, with the names of their files.
     pub(super) fn counters(&self) -> [(&'static str, Option<u64>); 6] {
@@ -134,6 +122,20 @@ impl State {
             ("rejected", self.rejected),
             ("s2idle", self.s2idle),
         ]
+    }
+
+    /// What was counted since an earlier moment. Counters that went back count nothing.
+    pub(super) fn since(&self, before: &Self) -> Self {
+        let less = |before: Option<u64>, after: Option<u64>| Some(after?.saturating_sub(before?));
+        Self {
+            entered: self.entered.saturating_sub(before.entered),
+            time_us: less(before.time_us, self.time_us),
+            above: less(before.above, self.above),
+            below: less(before.below, self.below),
+            rejected: less(before.rejected, self.rejected),
+            s2idle: less(before.s2idle, self.s2idle),
+            ..self.clone()
+        }
     }
 
     /// The name and what tells it from a state of another CPU.
@@ -157,19 +159,7 @@ impl Dump {
             .chain(dump.domains.values_mut())
             .flatten()
         {
-            state.entered = 0;
-            let State {
-                time_us,
-                above,
-                below,
-                rejected,
-                s2idle,
-                ..
-            } = state;
-            [time_us, above, below, rejected, s2idle]
-                .into_iter()
-                .flatten()
-                .for_each(|count| *count = 0);
+            *state = state.since(state);
         }
         dump
     }
@@ -196,13 +186,14 @@ impl Dump {
                 FORMS,
             ));
         }
-        at_most_cpus(&self.file, self.cpus.len())?;
-        let names = |states: &[State]| {
-            states
-                .iter()
-                .map(|state| state.name.clone())
-                .collect::<Vec<_>>()
-        };
+        if self.cpus.len() > MOST_CPUS {
+            return Err(ImportError::whole(
+                &self.file,
+                format!("{} CPUs", self.cpus.len()),
+                "at most 8192 can be read",
+            ));
+        }
+        let names = |states: &[State]| states.iter().map(|of| of.name.clone()).collect::<Vec<_>>();
         for (cpu, states) in &self.cpus {
             let own = names(states);
             let longer = self

@@ -1,7 +1,8 @@
 //! The output of `cat cpu*/cpuidle/state*/*`: the files of each state in alphabetical order,
 //! without names.
 
-use super::state::{Dump, FORMS, State, at_most_cpus};
+use super::files::Files;
+use super::state::{Dump, FORMS};
 use crate::error::{ImportError, printable};
 use itertools::Itertools;
 
@@ -29,14 +30,6 @@ const LACKED: [&[&str]; 4] = [
     &["rejected", "default_status", "above", "below"],
 ];
 
-/// A line that no form takes, and how far the form came.
-struct ParseStop {
-    states: usize,
-    line: u64,
-    text: String,
-    message: String,
-}
-
 /// Reads the lines.
 ///
 /// # Errors
@@ -48,114 +41,76 @@ pub fn read(file: &str, text: &str) -> Result<Dump, ImportError> {
         .map(|(number, line)| (number, line.trim_matches(['\0', '\r', ' ', '\t'])))
         .filter(|(_, line)| !line.is_empty() && !line.starts_with("cat: "))
         .collect_vec();
-    let mut furthest: Option<ParseStop> = None;
+    let mut furthest: Option<(usize, ImportError)> = None;
     for lacked in LACKED {
-        let form = ALL
-            .split(' ')
-            .filter(|name| !lacked.contains(name))
-            .collect_vec();
-        match states(file, &lines, &form) {
-            Ok(states) => return cpus(file, states),
-            Err(stopped) => {
-                if furthest
-                    .as_ref()
-                    .is_none_or(|other| (stopped.states, stopped.line) > (other.states, other.line))
-                {
-                    furthest = Some(stopped);
-                }
-            }
+        let names = ALL.split(' ');
+        let form = names.filter(|name| !lacked.contains(name)).collect_vec();
+        let Some((states, error)) = stop(file, &lines, &form) else {
+            return dump(file, &lines, &form);
+        };
+        if furthest
+            .as_ref()
+            .is_none_or(|(of, other)| (states, error.line) > (*of, other.line))
+        {
+            furthest = Some((states, error));
         }
     }
-    let Some(stopped) = furthest.filter(|stopped| stopped.states > 0 || stopped.line > 3) else {
-        return Err(ImportError::whole(
-            file,
-            "it is none of the forms of a dump",
-            FORMS,
-        ));
-    };
-    let all = ALL.replace(' ', ", ");
-    Err(ImportError::new(
-        file,
-        stopped.line,
-        &stopped.text,
-        stopped.message,
-        format!(
-            "a state has 12 lines: {all} (no `rejected` before Linux 5.10, no `default_status` before 5.6)"
-        ),
-    ))
+    Err(match furthest {
+        Some((states, error)) if states > 0 || error.line > 3 => error,
+        _ => ImportError::whole(file, "it is none of the forms of a dump", FORMS),
+    })
 }
 
-fn states(file: &str, lines: &[(u64, &str)], form: &[&str]) -> Result<Vec<State>, ParseStop> {
-    let mut states = Vec::new();
-    for chunk in lines.chunks(form.len()) {
-        let stopped = |line: u64, text: &str, message: String| ParseStop {
-            states: states.len(),
-            line,
-            text: text.to_owned(),
-            message,
-        };
-        let mut state = State {
-            file: file.to_owned(),
-            line: chunk[0].0,
-            ..State::default()
-        };
-        for (field, (number, line)) in form.iter().zip(chunk) {
-            if !takes(field, line) {
-                return Err(stopped(
-                    *number,
-                    line,
-                    format!("`{}` cannot be a state's `{}`", printable(line), field),
-                ));
-            }
-            let count = line.parse::<u64>().ok();
-            match *field {
-                "above" => state.above = count,
-                "below" => state.below = count,
-                "disable" => state.disabled = count != Some(0),
-                "latency" => state.latency_us = count,
-                "name" => state.name = printable(line),
-                "rejected" => state.rejected = count,
-                "residency" => state.residency_us = count,
-                "time" => state.time_us = count,
-                "usage" => state.entered = count.unwrap_or(0),
-                _ => {}
-            }
+/// The states before the first line that a form does not take, and the error there.
+fn stop(file: &str, lines: &[(u64, &str)], form: &[&str]) -> Option<(usize, ImportError)> {
+    let mut fields = lines.iter().zip(form.iter().cycle());
+    let cut_at = lines.len() % form.len();
+    let (at, message) = match fields.position(|((_, line), field)| !takes(field, line)) {
+        Some(at) => {
+            let (line, field) = (printable(lines[at].1), form[at % form.len()]);
+            (at, format!("`{line}` cannot be a state's `{field}`"))
         }
-        if chunk.len() < form.len() {
-            let (number, line) = chunk[chunk.len() - 1];
-            let (last, missing) = (form[chunk.len() - 1], form[chunk.len()]);
-            return Err(stopped(
-                number,
-                line,
-                format!(
-                    "the text ends behind a state's `{last}`, before its `{missing}`: it is cut off"
-                ),
-            ));
+        None if cut_at > 0 => {
+            let (last, missing) = (form[cut_at - 1], form[cut_at]);
+            let message = format!(
+                "the text ends behind a state's `{last}`, before its `{missing}`: it is cut off"
+            );
+            (lines.len() - 1, message)
         }
-        states.push(state);
-    }
-    Ok(states)
+        None => return None,
+    };
+    let help = format!(
+        "a state has 12 lines: {} (no `rejected` before Linux 5.10, no `default_status` before 5.6)",
+        ALL.replace(' ', ", ")
+    );
+    let (line, text) = lines[at];
+    let error = ImportError::new(file, line, text, message, help);
+    Some((at / form.len(), error))
 }
 
 /// Parts the states by CPUs: a CPU has no two states of one name. The shell sorts paths as text, so
 /// `cpu10` comes before `cpu2`.
-fn cpus(file: &str, states: Vec<State>) -> Result<Dump, ImportError> {
-    let mut cpus: Vec<Vec<State>> = Vec::new();
-    for state in states {
+fn dump(file: &str, lines: &[(u64, &str)], form: &[&str]) -> Result<Dump, ImportError> {
+    let name = form.iter().position(|field| *field == "name").unwrap_or(0);
+    let mut cpus: Vec<Vec<&[(u64, &str)]>> = Vec::new();
+    for state in lines.chunks(form.len()) {
         match cpus.last_mut() {
-            Some(cpu) if cpu.iter().all(|other| other.name != state.name) => cpu.push(state),
+            Some(cpu) if cpu.iter().all(|other| other[name].1 != state[name].1) => cpu.push(state),
             _ => cpus.push(vec![state]),
         }
     }
-    at_most_cpus(file, cpus.len())?;
-    let mut numbers = (0..cpus.len()).map(|cpu| cpu as u16).collect_vec();
-    numbers.sort_by_key(u16::to_string);
-    let cpus = numbers.into_iter().zip(cpus).collect();
-    Dump {
-        file: file.to_owned(),
-        cpus,
-        numbered_by_order: true,
-        ..Dump::default()
+    let numbers = (0..cpus.len()).map(|cpu| cpu.to_string()).sorted();
+    let mut files = Files::default();
+    for (cpu, states) in numbers.zip(cpus) {
+        for (number, state) in states.into_iter().enumerate() {
+            for (field, (line, text)) in form.iter().zip(state) {
+                let path = format!("cpu{cpu}/state{number}/{field}");
+                files.take(&path, text, (file, *line))?;
+            }
+        }
     }
-    .check()
+    Ok(Dump {
+        numbered_by_order: true,
+        ..files.dump(file, "usage")?
+    })
 }
