@@ -1,7 +1,7 @@
 //! Figures as CSV: in the columns of `published/juno-psci.csv`, or as the files of TF-A's
 //! documents, whose tables have no header.
 
-use crate::error::{ImportError, printable};
+use crate::error::ImportError;
 use crate::figures::{self, Figure, Figures};
 use crate::text::{self, Cleaned};
 use crate::{Options, names, rows};
@@ -29,7 +29,7 @@ struct Row {
     #[serde(default)]
     role: String,
     metric: String,
-    value: PrintedNumber,
+    value: String,
     unit: String,
     printed_change_percent: Option<f64>,
     /// Only shows that the row is a repetition: iterations are numbered in the order of the rows.
@@ -37,25 +37,6 @@ struct Row {
     _iteration: Option<u32>,
     #[serde(default)]
     run: String,
-}
-
-/// A number and how finely it was printed.
-struct PrintedNumber {
-    value: f64,
-    decimals: usize,
-}
-
-impl<'de> Deserialize<'de> for PrintedNumber {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        let value = text.trim().parse().map_err(|_| {
-            serde::de::Error::custom(format!("`{}` is no figure", printable(&text)))
-        })?;
-        Ok(Self {
-            value,
-            decimals: figures::decimals(&text),
-        })
-    }
 }
 
 /// Reads CSV with a header line; or, where the first line begins with a number, the file of a table
@@ -214,7 +195,8 @@ fn figure(
     let unit = figures::label(&row.unit, "unit")?;
     let metric = figures::label(&row.metric, "metric")?;
     figures::known_unit(&metric, &unit)?;
-    figures::plausible(row.value.value, &unit)?;
+    let (value, decimals, _) = rows::value(&row.value)?;
+    figures::plausible(value, &unit)?;
     if row
         .printed_change_percent
         .is_some_and(|percent| !percent.is_finite())
@@ -254,8 +236,8 @@ fn figure(
         place,
         role: named(&row.role, "role")?,
         metric,
-        value: row.value.value,
-        decimals: row.value.decimals,
+        value,
+        decimals,
         unit,
         printed_change_percent: row.printed_change_percent,
         run: run as u32,

@@ -9,11 +9,11 @@ use itertools::Itertools;
 
 /// The values that the rows of a table have in common.
 pub struct Table<'t> {
-    pub(crate) columns: &'t [Column],
+    pub columns: &'t [Column],
     /// The columns' headers, which may name units.
-    pub(crate) headers: &'t [String],
+    pub headers: &'t [String],
     /// Caption and titles that stand above it, the nearest first.
-    pub(crate) titles: &'t [String],
+    pub titles: &'t [String],
 }
 
 /// The columns that headers name, if they are those of a table of CPUs; the message of what is
@@ -155,7 +155,7 @@ fn release_of(title: &str) -> Option<String> {
 }
 
 /// A figure, its digits behind the point and the change printed beside it: `244.52 (-65.43%)`.
-fn value(cell: &str) -> Result<(f64, usize, Option<f64>), String> {
+pub fn value(cell: &str) -> Result<(f64, usize, Option<f64>), String> {
     let wrong = || {
         format!(
             "`{}` is no figure; expected one such as 244.52 or 244.52 (-65.43%)",

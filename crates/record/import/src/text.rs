@@ -23,11 +23,11 @@ const MENDED: usize = 1024;
 #[derive(Clone, Copy)]
 pub struct Line<'a> {
     /// Bytes of the line, or a part of them.
-    pub(crate) bytes: &'a [u8],
+    pub bytes: &'a [u8],
     /// From 1; of the first line, where a mail broke it.
-    pub(crate) number: u64,
+    pub number: u64,
     /// True if the line ended, and was not longer than the kernel's are.
-    pub(crate) whole: Whole,
+    pub whole: Whole,
 }
 
 /// True if a line is all there.

@@ -48,20 +48,13 @@ pub enum Place<'p> {
 
 /// The place of a file, given its path; `None` for other files.
 pub fn place(path: &str) -> Option<Place<'_>> {
-    let number = |part: &str, prefix: &str| -> Option<usize> {
-        let digits = part.strip_prefix(prefix)?;
-        digits
-            .bytes()
-            .all(|byte| byte.is_ascii_digit())
-            .then(|| digits.parse().ok())?
-    };
-    let cpu = |part: &str| number(part, "cpu").and_then(|cpu| u16::try_from(cpu).ok());
+    let cpu = |part: &str| numbered(part, "cpu");
     let (folder, file) = path.rsplit_once('/')?;
     let (above, last) = folder.rsplit_once('/').unwrap_or(("", folder));
     if last == "topology" && file == "cluster_id" {
         return Some(Place::Cluster(cpu(above.rsplit('/').next()?)?));
     }
-    let state = number(last, "state")?;
+    let state = numbered(last, "state")?;
     let file = READ.split(' ').find(|read| *read == file)?;
     // Whoever stood in the folder of one CPU names no other.
     let above = above
@@ -81,6 +74,12 @@ struct Value {
     line: u64,
 }
 
+impl Value {
+    fn wrong(&self, message: String, help: &str) -> ImportError {
+        ImportError::new(&self.file, self.line, &self.text, message, help)
+    }
+}
+
 /// Whose states they are: a CPU, or a domain or another part of the hardware; all CPUs have no name.
 type Owner = (Option<u16>, String);
 
@@ -92,6 +91,9 @@ fn shown((cpu, name): &Owner) -> String {
     }
 }
 
+/// The figures of a state, by the names of their files or metrics.
+type Values = BTreeMap<&'static str, Value>;
+
 /// The kernel or machine, the test, and `before` or `after` of figures; empty where none is named.
 type Part = [String; 3];
 
@@ -99,7 +101,7 @@ type Part = [String; 3];
 #[derive(Default)]
 pub struct Files {
     parts: Vec<Part>,
-    values: BTreeMap<(usize, Owner, usize), BTreeMap<&'static str, Value>>,
+    values: BTreeMap<(usize, Owner, usize), Values>,
     clusters: BTreeMap<u16, u16>,
     before: Option<String>,
     /// True if a figure is that of an interval, and no counter since the start of the machine.
@@ -189,11 +191,8 @@ impl Files {
             let number = number.ok_or_else(|| wrong(at, &text, "it names no state"))?;
             let name = name.map(printable);
             let of = (part, owner, number);
-            let has = |key| {
-                self.values
-                    .get(&of)
-                    .is_some_and(|values| values.contains_key(key))
-            };
+            let values = self.values.get(&of);
+            let has = |key| values.is_some_and(|values| values.contains_key(key));
             // Each CPU's row repeats those of its package.
             let is_known = is_of_package && has(key);
             if let Some(name) = name.filter(|_| !has("name")) {
@@ -232,13 +231,8 @@ impl Files {
     /// The number of an owner's state of a name, or the next one.
     fn named(&self, part: usize, owner: &Owner, name: &str) -> Option<usize> {
         let text = |number| {
-            Some(
-                &self
-                    .values
-                    .get(&(part, owner.clone(), number))?
-                    .get("name")?
-                    .text,
-            )
+            let values = self.values.get(&(part, owner.clone(), number))?;
+            Some(&values.get("name")?.text)
         };
         (0..=MOST_STATES).find(|number| text(*number).is_none_or(|known| known == name))
     }
@@ -267,14 +261,8 @@ impl Files {
         let mut text = text.to_owned();
         let values = self.values.entry(of).or_default();
         if let Some(first) = values.get(known) {
-            let sum = |first: u64| first.checked_add(text.parse().ok()?);
-            match first
-                .text
-                .parse()
-                .ok()
-                .and_then(sum)
-                .filter(|_| key != name)
-            {
+            let sum = |first: &str| first.parse::<u64>().ok()?.checked_add(text.parse().ok()?);
+            match sum(&first.text).filter(|_| key != name) {
                 Some(sum) => text = sum.to_string(),
                 None => {
                     let what = format!(" comes a second time, first in line {}", first.line);
@@ -309,35 +297,31 @@ impl Files {
 
     /// The states in a part of the text.
     fn states(&self, part: usize, file: &str, needed: &'static str) -> Result<Dump, ImportError> {
-        let of_part = || self.values.iter().filter(move |((of, ..), _)| *of == part);
+        let mut dump = Dump {
+            file: file.to_owned(),
+            ..Dump::default()
+        };
         // All CPUs have the same files, and each domain its own.
         let mut there: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-        for ((_, (_, name), _), values) in of_part() {
+        for ((_, name), _, values) in self.of_part(part) {
+            let files = values.keys().filter(|name| metric(name).is_none());
             there
                 .entry(name)
                 .or_insert_with(|| BTreeSet::from([needed]))
-                .extend(values.keys());
+                .extend(files.filter(|_| !self.is_sparse));
         }
-        let file = file.to_owned();
-        let mut dump = Dump {
-            file,
-            ..Dump::default()
-        };
-        for ((_, owner, number), values) in of_part() {
-            let is_there = |name: &&&str| values.contains_key(**name);
-            let is_file = |name: &&&str| metric(name).is_none();
+        for (owner, number, values) in self.of_part(part) {
+            let has = |name: &str| values.contains_key(name);
             // A state that hardware or shares tell of has no counters.
-            let is_counter = |name: &str| values.contains_key(name);
-            if values.keys().any(|name| metric(name).is_some())
-                && !READ.split(' ').take(COUNTERS).any(is_counter)
-            {
+            let is_measured = values.keys().any(|name| metric(name).is_some());
+            if is_measured && !READ.split(' ').take(COUNTERS).any(has) {
                 continue;
             }
             let states = match owner {
                 (Some(cpu), _) => dump.cpus.entry(*cpu).or_default(),
                 (None, name) => dump.domains.entry(name.clone()).or_default(),
             };
-            while self.has_entered_alone && states.len() < *number {
+            while self.has_entered_alone && states.len() < number {
                 let name = format!("state{}", states.len());
                 states.push(State {
                     name,
@@ -345,35 +329,35 @@ impl Files {
                     ..State::default()
                 });
             }
-            let last = values.values().max_by_key(|value| value.line);
-            let wrong = |message: String| {
-                let at = last.map_or((dump.file.as_str(), 0), |last| {
-                    (last.file.as_str(), last.line)
-                });
-                Err(ImportError::new(at.0, at.1, "", message, MISSING))
-            };
             let (next, of) = (states.len(), shown(owner));
-            if next != *number {
-                return wrong(format!(
-                    "state {number} stands where state {next} should, of {of}"
-                ));
-            }
-            let mut needed = there[owner.1.as_str()]
-                .iter()
-                .filter(is_file)
-                .filter(|name| !self.is_sparse || **name == needed);
-            if let Some(missing) = needed.find(|name| !is_there(name)) {
-                return wrong(format!("state{number} of {of} has no file `{missing}`"));
-            }
-            states.push(state(owner, *number, values)?);
+            let missing = there[owner.1.as_str()].iter().find(|name| !has(name));
+            let wrong = match missing {
+                _ if next != number => {
+                    format!("state {number} stands where state {next} should, of {of}")
+                }
+                Some(missing) => format!("state{number} of {of} has no file `{missing}`"),
+                None => {
+                    states.push(state(owner, number, values)?);
+                    continue;
+                }
+            };
+            let last = values.values().max_by_key(|value| value.line);
+            let (file, line) = last.map_or((file, 0), |last| (last.file.as_str(), last.line));
+            return Err(ImportError::new(file, line, "", wrong, MISSING));
         }
         Ok(dump)
+    }
+
+    /// The states in a part of the text: whose they are, their numbers and their figures.
+    fn of_part(&self, part: usize) -> impl Iterator<Item = (&Owner, usize, &Values)> {
+        let of_part = self.values.iter().filter(move |((of, ..), _)| *of == part);
+        of_part.map(|((_, owner, number), values)| (owner, *number, values))
     }
 
     /// What a part of the text says beside counters.
     fn measured(&self, part: usize) -> Result<Vec<Measured>, ImportError> {
         let mut all = Vec::new();
-        for ((_, owner, index), values) in self.values.iter().filter(|((of, ..), _)| *of == part) {
+        for (owner, index, values) in self.of_part(part) {
             let state = values
                 .get("name")
                 .map_or_else(|| format!("state{index}"), |name| name.text.clone());
@@ -382,15 +366,9 @@ impl Files {
                 // Shares are rounded, and counters of hardware and of time are read one by one.
                 let most = if metric.unit == "%" { 110.0 } else { f64::MAX };
                 let Some(of) = number(&value.text).filter(|of| (0.0..=most).contains(of)) else {
-                    let message =
-                        format!("{name} of {state} of {} is `{}`", shown(owner), value.text);
-                    let help = "it should be a number from 0, and a share at most 100 %";
-                    return Err(ImportError::new(
-                        &value.file,
-                        value.line,
-                        &value.text,
-                        message,
-                        help,
+                    return Err(value.wrong(
+                        format!("{name} of {state} of {} is `{}`", shown(owner), value.text),
+                        "it should be a number from 0, and a share at most 100 %",
                     ));
                 };
                 let (cpu, place) = owner.clone();
@@ -466,25 +444,15 @@ const RIGHT: &str = "the columns are state, name, usage and, where they are know
 const MISSING: &str =
     "the dump is cut off, or files of it are missing: take it again, or send it whole";
 
-fn state(
-    owner: &Owner,
-    number: usize,
-    values: &BTreeMap<&str, Value>,
-) -> Result<State, ImportError> {
+fn state(owner: &Owner, number: usize, values: &Values) -> Result<State, ImportError> {
     let count = |name: &str| -> Result<Option<u64>, ImportError> {
         let Some(value) = values.get(name) else {
             return Ok(None);
         };
         value.text.parse().map(Some).map_err(|_| {
-            ImportError::new(
-                &value.file,
-                value.line,
-                &value.text,
-                format!(
-                    "state{number}/{name} of {} is `{}`",
-                    shown(owner),
-                    value.text
-                ),
+            let (of, text) = (shown(owner), &value.text);
+            value.wrong(
+                format!("state{number}/{name} of {of} is `{text}`"),
                 "it should be a whole number from 0",
             )
         })

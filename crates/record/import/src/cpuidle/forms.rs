@@ -1,6 +1,5 @@
 //! The forms of `data/idle-tables.toml`, and the lines that fit their patterns.
 
-use crate::error::ImportError;
 use document::Document;
 use serde::Deserialize;
 use std::sync::LazyLock;
@@ -19,8 +18,6 @@ pub struct Forms {
     columns: Vec<Vec<String>>,
     /// Lists, and lines that stand alone.
     pub form: Vec<Form>,
-    /// Texts that look like a table of states and have none.
-    pub refused: Vec<Refused>,
 }
 
 /// A list, or a kind of line that stands alone where there are no heads.
@@ -37,15 +34,7 @@ pub struct Form {
     pub rows: Vec<String>,
     /// Patterns of the lines that end it.
     pub ends: Vec<String>,
-}
-
-/// A text that has no figures of states.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Refused {
-    /// Pattern of the line by which it is known.
-    pub line: String,
-    /// The cause, and what would be right.
+    /// Why it has no figures of states, and what would have some; empty where it has.
     pub why: String,
     pub help: String,
 }
@@ -160,15 +149,6 @@ pub fn quantity(key: &'static str, text: &str) -> (&'static str, String) {
         (None, Some(number)) if text.contains(['e', 'E']) => (key, number.to_string()),
         (None, _) => (key, text.replace(',', "")),
     }
-}
-
-/// An error where a text looks like a table of states and has none.
-pub fn refused(text: &str, line: &str, (file, number): (&str, u64)) -> Option<ImportError> {
-    let why = FORMS
-        .refused
-        .iter()
-        .find(|refused| taken(&refused.line, text).is_some())?;
-    Some(ImportError::new(file, number, line, &why.why, &why.help))
 }
 
 #[cfg(test)]

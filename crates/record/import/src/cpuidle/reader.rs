@@ -1,7 +1,7 @@
 //! The reader of texts: every line, row and object becomes fields of one state of one owner.
 
 use super::files::{Files, is_label, numbered, place};
-use super::forms::{At, FORMS, Fields, Form, first, refused};
+use super::forms::{At, FORMS, Fields, Form, first};
 use super::table::{Cells, Column, Tables};
 use crate::error::ImportError;
 use document::Document;
@@ -56,9 +56,7 @@ impl Reader {
             let row = self.tables.row(line, &text, at)?;
             if !self.table(row, at)? && !self.list(&text, at)? {
                 let header = self.tables.header(line, &text, at)?;
-                if !self.table(header, at)? && self.refused.is_none() {
-                    self.refused = refused(&text, line, at);
-                }
+                self.table(header, at)?;
             }
         }
         self.tables.before = text;
@@ -82,6 +80,11 @@ impl Reader {
             let is_current = self.form.is_some_and(|current| std::ptr::eq(current, form));
             let is_open = form.heads.is_empty() && form.paths.is_empty();
             let mut found = fields(&form.heads);
+            if found.is_some() && !form.why.is_empty() {
+                let why = || ImportError::new(at.0, at.1, text, &form.why, &form.help);
+                self.refused.get_or_insert_with(why);
+                return Ok(true);
+            }
             if found.is_some() {
                 self.form = Some(form);
             } else if is_current || is_open {

@@ -2,7 +2,7 @@
 
 use super::state::{Counts, State};
 use recording::facts::{CountedState, IdleCounts};
-use recording::metrics::{self, Metric};
+use recording::metrics;
 use recording::{Header, Recording, Series};
 
 /// Makes a recording of what was counted. `clusters` says how clusters are known; it is empty where
@@ -64,15 +64,15 @@ pub(crate) fn add(
     (cpu, place): (Option<u16>, Option<(u16, u16)>),
     state: &State,
 ) {
-    let values: [(Metric, Option<u64>); 6] = [
-        (metrics::IDLE_ENTERED, Some(state.entered)),
-        (metrics::IDLE_TIME, state.time_us),
-        (metrics::IDLE_ABOVE, state.above),
-        (metrics::IDLE_BELOW, state.below),
-        (metrics::IDLE_REJECTED, state.rejected),
-        (metrics::IDLE_S2IDLE, state.s2idle),
+    let metrics = [
+        metrics::IDLE_ENTERED,
+        metrics::IDLE_TIME,
+        metrics::IDLE_ABOVE,
+        metrics::IDLE_BELOW,
+        metrics::IDLE_REJECTED,
+        metrics::IDLE_S2IDLE,
     ];
-    for (metric, value) in values {
+    for (metric, (_, value)) in metrics.into_iter().zip(state.counters()) {
         let Some(value) = value else { continue };
         let measure = recording.add(series, 0, metric, &state.name, value as f64);
         measure.cpu = cpu;

@@ -95,23 +95,6 @@ fn cells(line: &str, separator: char) -> Vec<(usize, String)> {
     cells.into_iter().enumerate().collect()
 }
 
-/// The names in a header, each with its place.
-fn names(line: &str, separator: char) -> Vec<(usize, String)> {
-    let mut names: Vec<(usize, String)> = Vec::new();
-    for (start, word) in cells(line, separator) {
-        match names.last_mut() {
-            // In `Time (us)` and `Time Spent(ms)`.
-            Some((_, name))
-                if separator == ' ' && (word.starts_with('(') || word.starts_with("Spent")) =>
-            {
-                *name += &word
-            }
-            _ => names.push((start, word.replace(" (", "("))),
-        }
-    }
-    names
-}
-
 fn is_figure((_, cell): &(usize, String)) -> bool {
     number(cell).is_some()
 }
@@ -129,7 +112,9 @@ impl Tables {
             .into_iter()
             .find(|by| line.trim().contains(*by));
         let separator = separator.unwrap_or(' ');
-        let mut names = names(line, separator);
+        // In `Time (us)` and `Time Spent(ms)`.
+        let whole = line.replace(" (", "_(").replace(" Spent", "_Spent");
+        let mut names = cells(&whole, separator);
         // The first word, or the line above, may name the CPU.
         let cpu_of = |text: &str| numbered::<u16>(text, "cpu");
         let cpu = names.first().and_then(|(_, name)| cpu_of(name));

@@ -1,7 +1,7 @@
 //! Clusters: how long all CPUs of one were idle at the same time, which is what its own power
 //! depends on.
 
-use super::residency::{Residency, residency};
+use super::residency::{Residency, grown, residency};
 use recording::facts::DomainSleep;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -121,9 +121,7 @@ impl Clusters {
     fn add(&mut self, cpu: u16, cluster: usize) -> (usize, usize) {
         let place = (cluster, self.all[cluster].cpus.len());
         self.all[cluster].cpus.push((cpu, Status::Unseen));
-        let number = usize::from(cpu);
-        self.places.resize(self.places.len().max(number + 1), None);
-        self.places[number] = Some(place);
+        *grown(&mut self.places, cpu.into()) = Some(place);
         place
     }
 

@@ -2,7 +2,7 @@
 
 use super::clusters::{ClusterIdle, Clusters};
 use super::event::{Event, Point};
-use super::residency::{Residency, residency};
+use super::residency::{Residency, grown, residency};
 use super::wakes::{Detail, Wakes};
 use crate::error::{ImportError, printable_bytes};
 use recording::facts::KernelTrace;
@@ -55,8 +55,8 @@ const LONGEST_NAME: usize = 100;
 /// Events on their way from a reader to a recording.
 #[derive(Default)]
 pub struct Collector<'a> {
-    pub(super) timers: Timers,
-    pub(super) clusters: Clusters,
+    pub timers: Timers,
+    pub clusters: Clusters,
     wakes: Wakes,
     /// What is said beside the event that comes next.
     detail: Detail,
@@ -72,7 +72,7 @@ pub struct Collector<'a> {
     tasks: HashMap<u32, Vec<u8>>,
     interrupts: BTreeMap<u32, Vec<u8>>,
     /// Tasks that ran with a lower priority than usual.
-    pub(super) low: BTreeSet<u32>,
+    pub low: BTreeSet<u32>,
     /// Functions of RCU's callbacks and marks with their numbers, from 1, and how many were queued.
     functions: HashMap<Vec<u8>, (u32, u64)>,
     /// Switches away from tasks in a wait that nothing interrupts; `None` before the first switch.
@@ -114,11 +114,7 @@ impl<'a> Collector<'a> {
 
     #[inline]
     fn cpu(&mut self, number: u16) -> &mut Cpu {
-        let number = usize::from(number);
-        if number >= self.cpus.len() {
-            self.cpus.resize(number + 1, Cpu::default());
-        }
-        &mut self.cpus[number]
+        grown(&mut self.cpus, number.into())
     }
 
     /// Takes an event that a recording keeps.

@@ -21,18 +21,18 @@ pub struct Options {
 /// The part of a file that a reader finds beside its events.
 #[derive(Default)]
 pub struct Remainder {
-    pub(super) format: String,
-    pub(super) clock: Option<String>,
-    pub(super) kernel: KernelTrace,
-    pub(super) doubts: Vec<String>,
-    pub(super) warnings: Vec<ImportError>,
-    pub(super) left_out: u64,
+    pub format: String,
+    pub clock: Option<String>,
+    pub kernel: KernelTrace,
+    pub doubts: Vec<String>,
+    pub warnings: Vec<ImportError>,
+    pub left_out: u64,
     /// The tracer that wrote the file, where it says so.
-    pub(super) tracer: Option<String>,
+    pub tracer: Option<String>,
     /// Lines between events that are none: how many, and number and text of the first.
-    pub(super) foreign: Option<(u64, u64, String)>,
+    pub foreign: Option<(u64, u64, String)>,
     /// The CPUs of each cluster that the file names.
-    pub(super) clusters: Vec<Vec<u16>>,
+    pub clusters: Vec<Vec<u16>>,
 }
 
 /// Entries of what a trace says of its kernel under one name: far more than it has to say.

@@ -11,7 +11,7 @@ use std::sync::LazyLock;
 #[derive(Debug, Deserialize, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct Kind {
-    pub(super) point: Point,
+    pub point: Point,
     /// The field with the event's CPU; `None` where that is the one that wrote it.
     cpu: Option<String>,
     /// The fields with its argument and its second number.
@@ -19,15 +19,15 @@ pub struct Kind {
     ticks: Option<String>,
     /// The name of its interrupt, where the fields do not tell it.
     name: Option<String>,
-    pub(super) perfetto: Option<Message>,
+    pub perfetto: Option<Message>,
 }
 
 /// The number of an event's message in traces of Perfetto, and those of its fields.
 #[derive(Debug, Deserialize, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct Message {
-    pub(super) number: u32,
-    pub(super) fields: BTreeMap<String, u32>,
+    pub number: u32,
+    pub fields: BTreeMap<String, u32>,
 }
 
 /// The events that mean something here, by the kernel's names for them.

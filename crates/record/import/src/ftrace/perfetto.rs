@@ -113,22 +113,13 @@ fn begin_of_packet(
         // Field 1 of `Trace`, with a length.
         Some(0x0a) => {}
         Some(other) => {
-            return Err(error(
-                options,
-                *at - 1,
-                format!("a packet must begin here with 0x0a, not {other:#04x}"),
-            ));
+            let what = format!("a packet must begin here with 0x0a, not {other:#04x}");
+            return Err(error(options, *at - 1, what));
         }
     }
-    let mut length = 0_u64;
+    let mut length = 0;
     for shift in (0..35).step_by(7) {
-        let Some(byte) = byte()? else {
-            return Err(error(
-                options,
-                *at,
-                "the file ends in the length of a packet",
-            ));
-        };
+        let Some(byte) = byte()? else { break };
         length |= u64::from(byte & 0x7f) << shift;
         if byte < 0x80 {
             return Ok(Some(length));
@@ -227,20 +218,16 @@ impl Reader<'_, '_, '_> {
             match (number, value) {
                 (packet::FTRACE_EVENTS, Value::Bytes(bundle)) => self.bundle(bundle)?,
                 (packet::INTERNED_DATA, Value::Bytes(interned)) => self.interned(interned)?,
-                (packet::SYSTEM_INFO, Value::Bytes(info)) => self.system(info)?,
+                (packet::SYSTEM_INFO, Value::Bytes(info)) => self.system(info),
                 (packet::COMPRESSED_PACKETS, Value::Bytes(packed)) => {
                     if !may_be_compressed {
                         return Err(Damage("a compressed packet holds a compressed packet"));
                     }
                     let mut unpacked = Vec::new();
-                    let decoder = flate2::read::ZlibDecoder::new(packed);
-                    if decoder
+                    flate2::read::ZlibDecoder::new(packed)
                         .take(LONGEST_PACKET + 1)
                         .read_to_end(&mut unpacked)
-                        .is_err()
-                    {
-                        return Err(Damage("a compressed packet cannot be unpacked"));
-                    }
+                        .map_err(|_| Damage("a compressed packet cannot be unpacked"))?;
                     if unpacked.len() as u64 > LONGEST_PACKET {
                         return Err(Damage("a compressed packet is longer than any can be"));
                     }
@@ -258,18 +245,12 @@ impl Reader<'_, '_, '_> {
     }
 
     /// The kernel's release: `utsname.release` of a `SystemInfo`.
-    fn system(&mut self, mut info: &[u8]) -> Result<(), Damage> {
-        while let Some((number, value)) = field(&mut info)? {
-            let (1, Value::Bytes(mut names)) = (number, value) else {
-                continue;
-            };
-            while let Some((number, value)) = field(&mut names)? {
-                if let (3, Value::Bytes(release)) = (number, value) {
-                    self.left.release(&String::from_utf8_lossy(release));
-                }
-            }
+    fn system(&mut self, info: &[u8]) {
+        if let Some(Value::Bytes(names)) = find(info, 1)
+            && let Some(Value::Bytes(release)) = find(names, 3)
+        {
+            self.left.release(&String::from_utf8_lossy(release));
         }
-        Ok(())
     }
 
     fn interned(&mut self, mut interned: &[u8]) -> Result<(), Damage> {
@@ -315,15 +296,9 @@ impl Reader<'_, '_, '_> {
                 _ => {}
             }
         }
+        let what = What::Lost;
         if lost && let Some(time_ns) = self.held[first..].iter().map(|held| held.time_ns).min() {
-            self.held.insert(
-                first,
-                PendingEvent {
-                    time_ns,
-                    cpu,
-                    what: What::Lost,
-                },
-            );
+            self.held.insert(first, PendingEvent { time_ns, cpu, what });
         }
         let last = self.held[first..].iter().map(|held| held.time_ns).max();
         self.round.this_ns = self.round.this_ns.max(last.unwrap_or(0));

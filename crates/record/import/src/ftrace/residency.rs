@@ -42,9 +42,14 @@ impl Residency {
 
 /// The residency of a state; an empty one the first time.
 pub fn residency(states: &mut Vec<Residency>, state: u8) -> &mut Residency {
-    let state = usize::from(state);
-    if state >= states.len() {
-        states.resize(state + 1, Residency::default());
+    grown(states, state.into())
+}
+
+/// A place in a list, which grows where it is shorter.
+#[inline]
+pub fn grown<T: Default>(all: &mut Vec<T>, at: usize) -> &mut T {
+    if at >= all.len() {
+        all.resize_with(at + 1, T::default);
     }
-    &mut states[state]
+    &mut all[at]
 }

@@ -185,14 +185,17 @@ enum Page {
     Inside,
 }
 
-/// True if a line has a number in brackets, as the CPU stands in an event: `[002]`.
-fn names_a_cpu(line: &[u8]) -> bool {
-    memchr_iter(b'[', line).any(|at| is_cpu(&line[at + 1..]))
+/// What stands before and behind each number in brackets of a line, as the CPU stands in an event:
+/// `[002]`.
+fn around_cpus(line: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
+    memchr_iter(b'[', line).filter_map(|at| {
+        let (_, length) = digits(&line[at + 1..])?;
+        Some((&line[..at], line[at + 1 + length..].strip_prefix(b"]")?))
+    })
 }
 
-/// True if what stands behind a bracket begins with a number and ends the bracket: `002]`.
-fn is_cpu(rest: &[u8]) -> bool {
-    digits(rest).is_some_and(|(_, length)| rest.get(length) == Some(&b']'))
+fn names_a_cpu(line: &[u8]) -> bool {
+    around_cpus(line).next().is_some()
 }
 
 fn error(options: &Options, line: &Line<'_>, message: impl Into<String>) -> ImportError {
@@ -415,15 +418,11 @@ fn known_event(line: &[u8]) -> Option<&'static Kind> {
 
 /// True if a line begins as an event does: `TASK-PID [CPU]`.
 fn cpu_of_task(line: &[u8]) -> bool {
-    memchr_iter(b'[', line).any(|at| {
-        let task = line[..at].trim_ascii_end();
-        let number = task
-            .iter()
-            .rev()
-            .take_while(|byte| byte.is_ascii_digit())
-            .count();
-        is_cpu(&line[at + 1..])
-            && (task.ends_with(b")") || (number > 0 && task[..task.len() - number].ends_with(b"-")))
+    around_cpus(line).any(|(task, _)| {
+        let task = task.trim_ascii_end();
+        let number = task.iter().rev().take_while(|byte| byte.is_ascii_digit());
+        let number = number.count();
+        task.ends_with(b")") || (number > 0 && task[..task.len() - number].ends_with(b"-"))
     })
 }
 
@@ -591,12 +590,16 @@ impl<'a> Text<'a> {
 
     /// `NAME:PID [PRIORITY]`, of which `trace-cmd report` writes one for a wakeup and two, with an
     /// arrow between, for a switch.
-    fn short_task(&self, which: Short) -> Option<(&'a [u8], u64)> {
-        let arrow = memmem::rfind(self.fields, b" ==> ");
-        let part = match which {
-            Short::Before => &self.fields[..arrow?],
-            Short::After => &self.fields[arrow? + 5..],
-            Short::Only => self.fields,
+    fn short(&self, key: &str) -> Option<(&'a [u8], u64)> {
+        if self.fields.starts_with(b"prev_comm=") || self.fields.starts_with(b"comm=") {
+            return None;
+        }
+        let arrow = || memmem::rfind(self.fields, b" ==> ");
+        let part = match (self.point, key) {
+            (Point::SchedSwitch, "prev_pid" | "prev_comm") => &self.fields[..arrow()?],
+            (Point::SchedSwitch, "next_pid" | "next_comm") => &self.fields[arrow()? + 5..],
+            (Point::SchedWaking | Point::SchedWakeup, "pid" | "comm") => self.fields,
+            _ => return None,
         };
         let mut until = part.len();
         while let Some(at) = memmem::rfind(&part[..until], b" [") {
@@ -610,28 +613,6 @@ impl<'a> Text<'a> {
         }
         None
     }
-
-    fn short(&self, key: &str) -> Option<(&'a [u8], u64)> {
-        let which = match (self.point, key) {
-            (Point::SchedSwitch, "prev_pid" | "prev_comm") => Short::Before,
-            (Point::SchedSwitch, "next_pid" | "next_comm") => Short::After,
-            (Point::SchedWaking | Point::SchedWakeup, "pid" | "comm") => Short::Only,
-            _ => return None,
-        };
-        let is_long = self.fields.starts_with(b"prev_comm=") || self.fields.starts_with(b"comm=");
-        if is_long {
-            None
-        } else {
-            self.short_task(which)
-        }
-    }
-}
-
-#[derive(Clone)]
-enum Short {
-    Before,
-    After,
-    Only,
 }
 
 impl Fields for Text<'_> {
@@ -791,18 +772,9 @@ fn is_note(line: &[u8], collector: &mut Collector<'_>, left: &mut Remainder) -> 
 /// True if a line is an event whose clock counts something else than time:
 /// `[002] d..1. 123456: cpu_idle: …`.
 fn parse_counter(line: &[u8]) -> bool {
-    let behind_cpu = || {
-        let rest = &line[memchr(b'[', line)? + 1..];
-        let (_, length) = digits(rest)?;
-        rest[length..].strip_prefix(b"]")
-    };
-    behind_cpu().is_some_and(|rest| {
-        rest.split(|byte| *byte == b' ')
-            .filter(|word| !word.is_empty())
-            .take(2)
-            .any(|word| {
-                word.strip_suffix(b":")
-                    .is_some_and(|word| whole_number(word).is_some())
-            })
+    around_cpus(line).next().is_some_and(|(_, rest)| {
+        let words = rest.split(|byte| *byte == b' ');
+        let mut words = words.filter(|word| !word.is_empty()).take(2);
+        words.any(|word| word.strip_suffix(b":").and_then(whole_number).is_some())
     })
 }

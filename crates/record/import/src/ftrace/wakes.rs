@@ -5,6 +5,7 @@
 //! function, a call from another CPU. Where nothing is seen, that is what is told.
 
 use super::event::{Event, Point};
+use super::residency::grown;
 use crate::error::printable_bytes;
 use crate::text::contains;
 use recording::facts::{KernelTrace, WakeRow, WakeUps};
@@ -154,11 +155,7 @@ impl Wakes {
     }
 
     fn cpu(&mut self, number: u16) -> &mut Cpu {
-        let number = usize::from(number);
-        if number >= self.cpus.len() {
-            self.cpus.resize_with(number + 1, Cpu::default);
-        }
-        &mut self.cpus[number]
+        grown(&mut self.cpus, number.into())
     }
 
     /// Takes the next event.
@@ -471,9 +468,7 @@ impl Cpu {
         let Some(wake) = self.wake.as_ref().filter(|wake| !is_seen(wake)) else {
             return false;
         };
-        let state = usize::from(wake.state);
-        self.nothing.resize(self.nothing.len().max(state + 1), 0);
-        self.nothing[state] += 1;
+        *grown(&mut self.nothing, wake.state.into()) += 1;
         true
     }
 

@@ -8,9 +8,9 @@ pub const MAGIC: &[u8] = b"\x17\x08\x44tracing";
 /// An error in a file, with its place.
 pub struct Bad {
     /// The byte, from 0.
-    pub(super) at: u64,
-    pub(super) what: String,
-    pub(super) right: &'static str,
+    pub at: u64,
+    pub what: String,
+    pub right: &'static str,
 }
 
 pub const RECORD_AGAIN: &str = "copy the file again, or repeat the recording";
@@ -23,8 +23,8 @@ const LONGEST_TEXT: usize = 4096;
 /// A file that is read from its beginning, with jumps.
 pub struct File<R> {
     input: R,
-    pub(super) big: bool,
-    pub(super) at: u64,
+    pub big: bool,
+    pub at: u64,
 }
 
 /// The number that some bytes are, at most eight.

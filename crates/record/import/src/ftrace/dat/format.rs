@@ -36,8 +36,8 @@ impl Addresses {
 
 /// Layout of an event in memory.
 pub struct Format {
-    pub(super) name: Vec<u8>,
-    pub(super) kind: Option<&'static Kind>,
+    pub name: Vec<u8>,
+    pub kind: Option<&'static Kind>,
     fields: Vec<Field>,
 }
 

@@ -11,25 +11,25 @@ use std::io::{Cursor, Read, Seek};
 /// The layout of events that a file gives before they come.
 #[derive(Default)]
 pub struct Layout {
-    pub(super) version: u32,
-    pub(super) big: bool,
-    pub(super) page_size: usize,
-    pub(super) page_header: PageHeader,
-    pub(super) compression: Compression,
-    pub(super) formats: HashMap<u16, Format>,
+    pub version: u32,
+    pub big: bool,
+    pub page_size: usize,
+    pub page_header: PageHeader,
+    pub compression: Compression,
+    pub formats: HashMap<u16, Format>,
     /// Names of functions and texts.
-    pub(super) addresses: Addresses,
+    pub addresses: Addresses,
     /// True if the file names the tick's function.
-    pub(super) knows_ticks: bool,
-    pub(super) tasks: BTreeMap<u32, Vec<u8>>,
-    pub(super) clock: String,
+    pub knows_ticks: bool,
+    pub tasks: BTreeMap<u32, Vec<u8>>,
+    pub clock: String,
     /// Multiplier, shift and offset that make nanoseconds of a counter.
-    pub(super) tsc: Option<(u64, u32, u64)>,
-    pub(super) cpus: Vec<CpuData>,
+    pub tsc: Option<(u64, u32, u64)>,
+    pub cpus: Vec<CpuData>,
     /// Names of the buffers beside the top one.
-    pub(super) instances: Vec<String>,
+    pub instances: Vec<String>,
     /// The kernel's release, as `uname -r` has it.
-    pub(super) release: Option<String>,
+    pub release: Option<String>,
 }
 
 /// Options: what a file says of itself.

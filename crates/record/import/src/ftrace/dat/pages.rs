@@ -21,7 +21,7 @@ const TIME_STAMP: u32 = 31;
 /// A CPU's events, one after the other.
 #[derive(Default)]
 pub struct Pages {
-    pub(super) cpu: u16,
+    pub cpu: u16,
     /// The place of the next page or chunk in the file, and the end of all.
     next: u64,
     end: u64,
@@ -33,7 +33,7 @@ pub struct Pages {
     chunk_at: usize,
     page: Vec<u8>,
     /// The place of the page in the file, or its chunk.
-    pub(super) page_at: u64,
+    pub page_at: u64,
     at: usize,
     used: usize,
     time: u64,
@@ -43,29 +43,29 @@ pub struct Pages {
 
 /// The place of the pages of a CPU.
 pub struct CpuData {
-    pub(super) cpu: u16,
-    pub(super) offset: u64,
-    pub(super) size: u64,
-    pub(super) compressed: bool,
+    pub cpu: u16,
+    pub offset: u64,
+    pub size: u64,
+    pub compressed: bool,
 }
 
 /// Layout of a file's pages.
 #[derive(Default)]
 pub struct PageLayout {
-    pub(super) size: usize,
-    pub(super) header: PageHeader,
-    pub(super) big: bool,
-    pub(super) compression: Compression,
+    pub size: usize,
+    pub header: PageHeader,
+    pub big: bool,
+    pub compression: Compression,
     /// Multiplier, shift and offset that make nanoseconds of a counter.
-    pub(super) scale: Option<(u64, u32, u64)>,
+    pub scale: Option<(u64, u32, u64)>,
 }
 
 /// Layout of a page's header in memory.
 #[derive(Clone, Copy, Default)]
 pub struct PageHeader {
-    pub(super) commit_at: usize,
-    pub(super) commit_size: usize,
-    pub(super) data_at: usize,
+    pub commit_at: usize,
+    pub commit_size: usize,
+    pub data_at: usize,
 }
 
 impl Pages {
