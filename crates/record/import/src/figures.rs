@@ -176,11 +176,7 @@ impl Figures {
                 known.name.clone_into(&mut figure.unit);
             }
             let key = (
-                (
-                    figure.variant.clone(),
-                    figure.case.clone(),
-                    figure.mode.clone(),
-                ),
+                figure.series(),
                 (
                     figure.run,
                     figure.cpu,
@@ -233,6 +229,11 @@ fn twice(file: &str, figure: &Figure, first: u64) -> ImportError {
 }
 
 impl Figure {
+    /// Its variant, case and mode.
+    pub(crate) fn series(&self) -> (String, String, String) {
+        (self.variant.clone(), self.case.clone(), self.mode.clone())
+    }
+
     /// The CPU as people write it: cluster.core, or its number.
     pub fn cpu_name(&self) -> String {
         match (self.place, self.cpu) {

@@ -100,18 +100,11 @@ fn repeated_cpus(figures: &mut [Figure], options: &Options) -> Vec<ImportError> 
     };
     known.sort_unstable();
     known.dedup();
-    let table = |figure: &Figure| {
-        (
-            figure.variant.clone(),
-            figure.case.clone(),
-            figure.mode.clone(),
-        )
-    };
     let mut tables: BTreeMap<_, BTreeMap<u64, (u16, u16)>> = BTreeMap::new();
     for figure in figures.iter() {
         if let Some(place) = figure.place {
             tables
-                .entry(table(figure))
+                .entry(figure.series())
                 .or_default()
                 .insert(figure.line, place);
         }
@@ -144,7 +137,7 @@ fn repeated_cpus(figures: &mut [Figure], options: &Options) -> Vec<ImportError> 
             ));
             figures
                 .iter_mut()
-                .filter(|figure| figure.line == line && table(figure) == *name)
+                .filter(|figure| figure.line == line && figure.series() == *name)
                 .for_each(|figure| figure.place = Some(right));
         }
     }
@@ -189,32 +182,10 @@ struct Reader<'o> {
     caption: Option<String>,
 }
 
-/// The facts that a csv-table gives about itself.
-#[derive(Default)]
-struct Directive {
+/// The facts that a csv-table gives about itself: its caption, and its options by name.
+struct Directive<'t> {
     caption: String,
-    file: Option<String>,
-    header: Option<String>,
-    header_rows: usize,
-    delimiter: Option<u8>,
-}
-
-impl Directive {
-    fn option(&mut self, name: &str, value: &str) {
-        match name {
-            "file" => self.file = Some(value.to_owned()),
-            "header" => self.header = Some(value.to_owned()),
-            "header-rows" => self.header_rows = value.parse().unwrap_or(0),
-            "delim" => {
-                self.delimiter = match value {
-                    "tab" => Some(b'\t'),
-                    "space" => Some(b' '),
-                    other => other.bytes().next(),
-                }
-            }
-            _ => {}
-        }
-    }
+    options: BTreeMap<&'t str, &'t str>,
 }
 
 /// A line of a grid, with its number.
@@ -311,20 +282,16 @@ impl Reader<'_> {
     ) -> Result<usize, ImportError> {
         let mut directive = Directive {
             caption: caption.to_owned(),
-            ..Directive::default()
+            options: BTreeMap::new(),
         };
         let mut next = at + 1;
-        let mut in_options = false;
         while let Some(line) = lines.get(next).filter(|line| !line.is_empty()) {
             match line
                 .strip_prefix(':')
                 .and_then(|option| option.split_once(':'))
             {
-                Some((name, value)) => {
-                    in_options = true;
-                    directive.option(name, value.trim());
-                }
-                None if in_options => break,
+                Some((name, value)) => _ = directive.options.insert(name, value.trim()),
+                None if !directive.options.is_empty() => break,
                 // A long caption goes on in the next line.
                 None => directive.caption = format!("{} {line}", directive.caption),
             }
@@ -334,7 +301,7 @@ impl Reader<'_> {
             number: at as u64 + 1,
             text: lines[at],
         };
-        let Some(file) = &directive.file else {
+        let Some(file) = directive.options.get("file") else {
             while lines.get(next).is_some_and(|line| line.is_empty()) {
                 next += 1;
             }
@@ -383,19 +350,23 @@ impl Reader<'_> {
     /// Reads comma-separated values whose first line has the number `before` + 1 in its file.
     fn values(
         &mut self,
-        directive: &Directive,
+        directive: &Directive<'_>,
         text: &str,
         file: &str,
         before: u64,
         here: &GridLine<'_>,
     ) -> Result<(), ImportError> {
-        let delimiter = directive.delimiter.unwrap_or(b',');
-        let mut headers = directive
-            .header
-            .as_deref()
-            .and_then(|header| rows::records(header, b',').next()?.1.ok());
+        let option = |name| directive.options.get(name).copied();
+        let delimiter = match option("delim") {
+            Some("tab") => b'\t',
+            Some("space") => b' ',
+            other => other.and_then(|by| by.bytes().next()).unwrap_or(b','),
+        };
+        let mut headers =
+            option("header").and_then(|header| rows::records(header, b',').next()?.1.ok());
         let mut columns = None;
-        let mut header_rows = directive.header_rows;
+        let header_rows = option("header-rows").and_then(|rows| rows.parse().ok());
+        let mut header_rows: usize = header_rows.unwrap_or(0);
         let titles = [directive.caption.clone(), self.title.clone()];
         for (line, record) in rows::records(text, delimiter) {
             let record = match record {

@@ -11,31 +11,10 @@ use crate::names::LINUX;
 use itertools::Itertools;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// The rules that tell that a run is over.
-#[derive(Clone, Copy)]
-struct Rules {
-    /// The CPUs come in the same order in each run, so one that comes before the last has a line of
-    /// the next run.
-    order: bool,
-    /// Lines of another test stand between.
-    gap: bool,
-}
-
-/// From the strictest on. Which hold depends on how the log was written.
-const RULES: [Rules; 3] = [
-    Rules {
-        order: true,
-        gap: true,
-    },
-    Rules {
-        order: false,
-        gap: true,
-    },
-    Rules {
-        order: false,
-        gap: false,
-    },
-];
+/// The rules that tell that a run is over, from the strictest on. The CPUs come in the same order in
+/// each run, so one that comes before the last has a line of the next run; and lines of another test
+/// stand between. Which hold depends on how the log was written.
+const RULES: [(bool, bool); 3] = [(true, true), (false, true), (false, false)];
 
 /// A line of a test: its CPU, whether another test's line came before, and where it stands in the
 /// file.
@@ -48,16 +27,11 @@ struct Line {
 /// Numbers the runs of each test from 0. Returns what is doubtful: CPUs that lack a line in a run,
 /// by the line where the run begins.
 pub fn number(figures: &mut [Figure], options: &Options) -> Vec<ImportError> {
-    let mut lines: BTreeMap<(String, String, String, u32), Vec<Line>> = BTreeMap::new();
+    let mut lines: BTreeMap<((String, String, String), u32), Vec<Line>> = BTreeMap::new();
     let mut last = None;
     for figure in figures.iter() {
         let Some(place) = figure.place else { continue };
-        let key = (
-            figure.variant.clone(),
-            figure.case.clone(),
-            figure.mode.clone(),
-            figure.run,
-        );
+        let key = (figure.series(), figure.run);
         let of_test = lines.entry(key.clone()).or_default();
         // A line has a figure for each metric.
         if of_test
@@ -75,7 +49,7 @@ pub fn number(figures: &mut [Figure], options: &Options) -> Vec<ImportError> {
     }
     let mut doubts = Vec::new();
     let mut runs = HashMap::new();
-    for ((_, case, mode, _), lines) in &lines {
+    for (((_, case, mode), _), lines) in &lines {
         let numbers = runs_of(lines);
         runs.extend(
             lines
@@ -133,7 +107,7 @@ fn runs_of(lines: &[Line]) -> Vec<u32> {
         .unwrap_or(counted)
 }
 
-fn split(lines: &[Line], rules: Rules) -> Vec<u32> {
+fn split(lines: &[Line], (has_order, has_gap): (bool, bool)) -> Vec<u32> {
     let mut order: HashMap<(u16, u16), usize> = HashMap::new();
     let mut seen = HashSet::new();
     let (mut run, mut last) = (0, 0);
@@ -142,7 +116,7 @@ fn split(lines: &[Line], rules: Rules) -> Vec<u32> {
         let next = order.len();
         let at = *order.entry(line.place).or_insert(next);
         let ends = seen.contains(&line.place)
-            || !seen.is_empty() && (rules.gap && line.after_another || rules.order && at < last);
+            || !seen.is_empty() && (has_gap && line.after_another || has_order && at < last);
         if ends {
             run += 1;
             seen.clear();

@@ -117,7 +117,7 @@ fn figures(recording: &Recording) -> Result<Rows, TableError> {
     if releases.len() > 1 {
         return Err(TableError::Releases(releases.join(", ")));
     }
-    let mut values: BTreeMap<_, BTreeMap<_, BTreeMap<String, Vec<f64>>>> = BTreeMap::new();
+    let mut values: BTreeMap<_, Vec<f64>> = BTreeMap::new();
     for measure in recording.measures() {
         let (_, case, mode) = recording.series_texts(measure.series);
         let metric = recording.text(measure.metric);
@@ -140,31 +140,20 @@ fn figures(recording: &Recording) -> Result<Rows, TableError> {
                 case: format!("{case} {mode}"),
                 unit: unit.to_owned(),
             })?;
-        values
-            .entry((case.to_owned(), mode.to_owned()))
-            .or_default()
-            .entry(place)
-            .or_default()
-            .entry(metric.to_owned())
-            .or_default()
-            .push(measure.value * scale);
+        let case = (case.to_owned(), mode.to_owned());
+        let all = values.entry((case, place, metric.to_owned())).or_default();
+        all.push(measure.value * scale);
     }
     // 244.52 us are not quite 244520 ns in binary fractions.
     let rounded = |ns: f64| (ns * 1e3).round() / 1e3;
-    let row = |row: BTreeMap<String, Vec<f64>>| -> Row {
-        row.into_iter()
-            .filter_map(|(metric, values)| Some((metric, rounded(median(&values)?))))
-            .collect()
-    };
-    let rows = |cpus: BTreeMap<_, _>| {
-        cpus.into_iter()
-            .map(|(place, of)| (place, row(of)))
-            .collect()
-    };
-    Ok(values
-        .into_iter()
-        .map(|(case, cpus)| (case, rows(cpus)))
-        .collect())
+    let mut rows = Rows::new();
+    for ((case, place, metric), values) in values {
+        if let Some(ns) = median(&values) {
+            let row = rows.entry(case).or_default().entry(place).or_default();
+            row.insert(metric, rounded(ns));
+        }
+    }
+    Ok(rows)
 }
 
 #[cfg(test)]

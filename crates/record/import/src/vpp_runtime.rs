@@ -145,52 +145,33 @@ const STATES: [&str; 10] = [
 
 impl Reader {
     fn line(&mut self, number: u64, words: &[&str]) -> Result<(), Wrong> {
-        match *words {
-            [] => self.after_gap = true,
-            ["Thread", thread, ..] if thread.trim_end_matches(':').parse::<u16>().is_ok() => {
-                self.thread = thread.trim_end_matches(':').parse().unwrap_or(self.thread);
+        let figure = |word: &str| {
+            let figure = word.trim_end_matches([':', ',']).parse().ok();
+            figure.filter(|figure: &f64| figure.is_finite())
+        };
+        let second = words.get(1).and_then(|word| figure(word));
+        let seconds = &mut self.runtime.seconds;
+        match (words, second) {
+            ([], _) => self.after_gap = true,
+            (["Thread", ..], Some(thread)) => {
+                self.thread = thread as u16;
                 self.in_table = false;
             }
-            ["Time", seconds, ..]
-                if seconds
-                    .trim_end_matches(',')
-                    .parse::<f64>()
-                    .is_ok_and(f64::is_finite) =>
-            {
-                if self
-                    .runtime
-                    .seconds
-                    .iter()
-                    .any(|(thread, _)| *thread == self.thread)
-                {
-                    return Err((
-                        number,
-                        format!("a second table of thread {}", self.thread),
-                        ONE_SHOW,
-                    ));
+            (["Time", ..], Some(of_thread)) => {
+                if seconds.iter().any(|(thread, _)| *thread == self.thread) {
+                    let message = format!("a second table of thread {}", self.thread);
+                    return Err((number, message, ONE_SHOW));
                 }
-                self.runtime.seconds.push((
-                    self.thread,
-                    seconds.trim_end_matches(',').parse().unwrap_or(0.0),
-                ));
+                seconds.push((self.thread, of_thread));
                 self.in_table = false;
             }
-            ["vector", "rates", "in", rate, ..] => {
-                let seconds = self
-                    .runtime
-                    .seconds
-                    .last()
-                    .filter(|of| of.0 == self.thread)
-                    .map_or(0.0, |of| of.1);
-                let rate: f64 = rate.trim_end_matches(',').parse().unwrap_or(0.0);
-                self.runtime.received += if rate.is_finite() {
-                    rate * seconds
-                } else {
-                    0.0
-                };
+            (["vector", "rates", "in", rate, ..], _) => {
+                let of_thread = seconds.last().filter(|of| of.0 == self.thread);
+                let seconds = of_thread.map_or(0.0, |of| of.1);
+                self.runtime.received += figure(rate).unwrap_or(0.0) * seconds;
                 self.in_table = false;
             }
-            ["Name", "State", ..] => {
+            (["Name", "State", ..], _) => {
                 if !words
                     .iter()
                     .any(|w| matches!(*w, "Clocks" | "Packet-Clocks" | "Packet-Time"))
@@ -204,7 +185,7 @@ impl Reader {
                 || words
                     .iter()
                     .all(|w| w.bytes().all(|b| matches!(b, b'-' | b'.'))) => {}
-            [node, ref rest @ ..] => self.behind_header(number, node, rest)?,
+            ([node, rest @ ..], _) => self.behind_header(number, node, rest)?,
         }
         Ok(())
     }

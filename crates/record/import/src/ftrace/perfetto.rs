@@ -340,19 +340,6 @@ impl Reader<'_, '_, '_> {
         Ok(())
     }
 
-    /// Holds an event of a task, with what its ticks tell.
-    fn hold(&mut self, time_ns: u64, cpu: u16, point: Point, (task, ticks): (u64, u64)) {
-        let event = Event {
-            time_ns,
-            ticks,
-            argument: task as u32,
-            cpu,
-            point,
-        };
-        let what = What::Ready(event);
-        self.held.push(PendingEvent { time_ns, cpu, what });
-    }
-
     /// Switches and wake-ups as columns: each time is the distance from the one before.
     fn compact(&mut self, cpu: u16, compact: &[u8]) -> Result<(), Damage> {
         let mut names = Vec::new();
@@ -370,7 +357,6 @@ impl Reader<'_, '_, '_> {
                 _ => {}
             }
         }
-        const UNEVEN: Damage = Damage("the columns of compact scheduling events differ in length");
         let [
             _,
             times,
@@ -378,46 +364,48 @@ impl Reader<'_, '_, '_> {
             pids,
             _,
             _,
-            name_numbers,
+            numbers,
             waking_times,
             waking_pids,
             targets,
             _,
-            waking_names,
+            waking_numbers,
         ] = &columns;
-        let wakings = [waking_pids, targets, waking_names].map(Vec::len);
-        if [pids, name_numbers].map(Vec::len) != [times.len(); 2]
-            || wakings != [waking_times.len(); 3]
-        {
-            return Err(UNEVEN);
-        }
-        let name = |collector: &mut Collector<'_>, pid: u64, number: u64| {
-            const MISSING: Damage =
-                Damage("a compact scheduling event has a name that is not there");
-            let name = usize::try_from(number)
-                .ok()
-                .and_then(|number| names.get(number));
-            collector.task(pid as u32, name.ok_or(MISSING)?);
-            Ok::<_, Damage>(())
-        };
-        let (mut time_ns, mut previous) = (0_u64, 0);
-        for ((delta, pid), number) in times.iter().zip(pids).zip(name_numbers) {
-            name(self.collector, *pid, *number)?;
-            time_ns = time_ns.wrapping_add(*delta);
-            self.collector.waits(None);
-            self.hold(time_ns, cpu, Point::SchedSwitch, (*pid, previous));
-            previous = *pid;
-        }
-        time_ns = 0;
-        for (((delta, pid), number), target) in waking_times
-            .iter()
-            .zip(waking_pids)
-            .zip(waking_names)
-            .zip(targets)
-        {
-            name(self.collector, *pid, *number)?;
-            time_ns = time_ns.wrapping_add(*delta);
-            self.hold(time_ns, cpu, Point::SchedWakeup, (*pid, *target));
+        let before = std::iter::once(&0).chain(pids).copied().collect();
+        let rows = [
+            (Point::SchedSwitch, [times, pids, numbers, &before]),
+            (
+                Point::SchedWakeup,
+                [waking_times, waking_pids, waking_numbers, targets],
+            ),
+        ];
+        for (point, [times, pids, numbers, ticks]) in rows {
+            let is_even = [pids, numbers].map(Vec::len) == [times.len(); 2];
+            if !is_even || ticks.len() < times.len() {
+                return Err(Damage(
+                    "the columns of compact scheduling events differ in length",
+                ));
+            }
+            let mut time_ns = 0_u64;
+            for (((delta, pid), number), ticks) in times.iter().zip(pids).zip(numbers).zip(ticks) {
+                let number = usize::try_from(*number).unwrap_or(usize::MAX);
+                let name = names.get(number).ok_or(Damage(
+                    "a compact scheduling event has a name that is not there",
+                ))?;
+                self.collector.task(*pid as u32, name);
+                time_ns = time_ns.wrapping_add(*delta);
+                if point == Point::SchedSwitch {
+                    self.collector.waits(None);
+                }
+                let what = What::Ready(Event {
+                    time_ns,
+                    ticks: *ticks,
+                    argument: *pid as u32,
+                    cpu,
+                    point,
+                });
+                self.held.push(PendingEvent { time_ns, cpu, what });
+            }
         }
         Ok(())
     }

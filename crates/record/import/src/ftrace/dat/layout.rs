@@ -139,18 +139,8 @@ impl Layout {
             _ => return Err(file.bad("neither `flyrecord` nor `latency` stands before the events")),
         }
         for cpu in 0..cpus {
-            let cpu = cpu_of(cpu.into()).ok_or_else(|| {
-                file.bad(format!(
-                    "the file has {cpus} CPUs, more than Linux can have"
-                ))
-            })?;
-            let (offset, size) = (file.u64()?, file.u64()?);
-            self.cpus.push(CpuData {
-                cpu,
-                offset,
-                size,
-                compressed: false,
-            });
+            let place = (file.u64()?, file.u64()?);
+            self.add_cpu(cpu, place, false, file)?;
         }
         Ok(())
     }
@@ -187,26 +177,23 @@ impl Layout {
                     next = inside.u64()?;
                     break;
                 }
-                match id {
-                    option::HEADER_INFO
-                    | option::FTRACE_EVENTS
-                    | option::EVENT_FORMATS
-                    | option::KALLSYMS
-                    | option::PRINTK
-                    | option::CMDLINES => {
-                        let bytes = self.section(file, inside.u64()?)?;
-                        let mut part = file.within(bytes);
-                        match id {
-                            option::HEADER_INFO => self.headers(&mut part)?,
-                            option::FTRACE_EVENTS => self.ftrace_formats(&mut part)?,
-                            option::EVENT_FORMATS => self.event_formats(&mut part)?,
-                            option::KALLSYMS | option::PRINTK => self.addresses(&mut part)?,
-                            _ => self.command_lines(&mut part)?,
-                        }
+                let part = match id {
+                    option::HEADER_INFO => Self::headers,
+                    option::FTRACE_EVENTS => Self::ftrace_formats,
+                    option::EVENT_FORMATS => Self::event_formats,
+                    option::KALLSYMS | option::PRINTK => Self::addresses,
+                    option::CMDLINES => Self::command_lines,
+                    option::BUFFER => {
+                        self.buffer(file, &mut inside)?;
+                        continue;
                     }
-                    option::BUFFER => self.buffer(file, &mut inside)?,
-                    _ => self.take(id, value, file),
-                }
+                    _ => {
+                        self.take(id, value, file);
+                        continue;
+                    }
+                };
+                let bytes = self.section(file, inside.u64()?)?;
+                part(self, &mut file.within(bytes))?;
             }
         }
         Ok(())
@@ -255,22 +242,32 @@ impl Layout {
         self.page_size = possible(page_size, file)?;
         file.seek(section)?;
         let (_, flags) = (file.u16()?, file.u16()?);
-        let compressed = flags & 1 != 0;
         for _ in 0..inside.u32()? {
-            let (cpu, offset, size) = (inside.u32()?, inside.u64()?, inside.u64()?);
-            let cpu = cpu_of(cpu.into()).ok_or_else(|| {
-                file.bad(format!("there is a CPU {cpu}, more than Linux can have"))
-            })?;
-            if self.cpus.iter().any(|known| known.cpu == cpu) {
-                return Err(file.bad(format!("the events of CPU {cpu} stand twice in the file")));
-            }
-            self.cpus.push(CpuData {
-                cpu,
-                offset,
-                size,
-                compressed,
-            });
+            let (cpu, place) = (inside.u32()?, (inside.u64()?, inside.u64()?));
+            self.add_cpu(cpu, place, flags & 1 != 0, file)?;
         }
+        Ok(())
+    }
+
+    fn add_cpu(
+        &mut self,
+        cpu: u32,
+        (offset, size): (u64, u64),
+        compressed: bool,
+        file: &File<impl Read + Seek>,
+    ) -> Result<(), Bad> {
+        let Some(cpu) = cpu_of(cpu.into()) else {
+            return Err(file.bad(format!("there is a CPU {cpu}, more than Linux can have")));
+        };
+        if self.cpus.iter().any(|known| known.cpu == cpu) {
+            return Err(file.bad(format!("the events of CPU {cpu} stand twice in the file")));
+        }
+        self.cpus.push(CpuData {
+            cpu,
+            offset,
+            size,
+            compressed,
+        });
         Ok(())
     }
 
