@@ -285,6 +285,13 @@ pub fn contains(bytes: &[u8], part: &[u8]) -> bool {
     memmem::find(bytes, part).is_some()
 }
 
+/// What stands before and behind the first place of a byte.
+#[inline]
+pub fn parted(bytes: &[u8], by: u8) -> Option<(&[u8], &[u8])> {
+    let at = memchr::memchr(by, bytes)?;
+    Some((&bytes[..at], &bytes[at + 1..]))
+}
+
 /// Reads some bytes; 0 at the end.
 pub fn some_bytes(input: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
     loop {
@@ -372,66 +379,56 @@ fn without_escapes(line: &[u8]) -> Vec<u8> {
 /// vpp[812]: `. `None` where there is none.
 fn behind_time(line: &[u8]) -> Option<&[u8]> {
     let is_digit = u8::is_ascii_digit;
-    let of_level = line.strip_prefix(b"<").and_then(|rest| {
-        rest.iter()
-            .position(|byte| *byte == b'>')
-            .map(|at| (rest, at))
-    });
-    let line = match of_level {
-        Some((rest, at)) if at > 0 && rest[..at].iter().all(is_digit) => &rest[at + 1..],
+    let line = match line.strip_prefix(b"<").and_then(|rest| parted(rest, b'>')) {
+        Some((level, rest)) if !level.is_empty() && level.iter().all(is_digit) => rest,
         _ => line,
     };
-    let months: [&[u8]; 12] = [
-        b"Jan ", b"Feb ", b"Mar ", b"Apr ", b"May ", b"Jun ", b"Jul ", b"Aug ", b"Sep ", b"Oct ",
-        b"Nov ", b"Dec ",
-    ];
     let is_of_time = |byte: &u8| {
         is_digit(byte) || matches!(byte, b'-' | b':' | b'.' | b',' | b'T' | b'Z' | b'+' | b' ')
     };
     let is_time = |text: &[u8]| {
-        let colons = text.iter().filter(|byte| **byte == b':').count();
-        let seconds = text
-            .trim_ascii()
-            .split(|byte| *byte == b'.')
-            .collect::<Vec<_>>();
-        let is_decimal = matches!(seconds[..], [whole, part] if part.len() >= 3 && !whole.is_empty() && [whole, part].concat().iter().all(is_digit));
+        let colons = memchr::memchr_iter(b':', text).count();
+        let is_decimal = parted(text.trim_ascii(), b'.').is_some_and(|(whole, part)| {
+            part.len() >= 3 && !whole.is_empty() && whole.iter().chain(part).all(is_digit)
+        });
         is_decimal || (colons >= 2 && text.iter().all(is_of_time))
     };
-    if let Some(inside) = line.strip_prefix(b"[") {
-        let end = inside.iter().position(|byte| *byte == b']')?;
-        let rest = &inside[end + 1..];
-        return is_time(&inside[..end])
-            .then(|| behind_program(rest.strip_prefix(b" ").unwrap_or(rest)));
-    }
-    let mut words = line;
-    let mut at = 0;
-    if let Some(date) = months.iter().find_map(|month| line.strip_prefix(*month)) {
-        let date = date.trim_ascii_start();
-        words = &date[date.iter().position(|byte| !is_digit(byte))?..];
-        words = words.strip_prefix(b" ")?;
-    } else if line.len() > 10 && line[4] == b'-' && line[7] == b'-' && line[10] == b' ' {
-        at = 11;
-    }
-    let end = at + words[at..].iter().position(|byte| *byte == b' ')?;
-    is_time(words[..end].strip_suffix(b":").unwrap_or(&words[..end]))
-        .then(|| behind_program(&words[end + 1..]))
+    let (time, rest) = if let Some(inside) = line.strip_prefix(b"[") {
+        let (time, rest) = parted(inside, b']')?;
+        (time, rest.strip_prefix(b" ").unwrap_or(rest))
+    } else {
+        let mut months = b"Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec ".chunks(4);
+        let words = if months.any(|month| line.starts_with(month)) {
+            let date = line[4..].trim_ascii_start();
+            let day = date.iter().take_while(|byte| is_digit(byte)).count();
+            date[day..].strip_prefix(b" ")?
+        } else {
+            match line.split_at_checked(11) {
+                Some(([date @ .., b' '], rest))
+                    if (date[4], date[7]) == (b'-', b'-') && date.iter().all(is_of_time) =>
+                {
+                    rest
+                }
+                _ => line,
+            }
+        };
+        let (time, rest) = parted(words, b' ')?;
+        (time.strip_suffix(b":").unwrap_or(time), rest)
+    };
+    is_time(time).then(|| behind_program(rest))
 }
 
 /// The rest of a line behind `board vpp[812]: ` or `board kernel: `.
 fn behind_program(line: &[u8]) -> &[u8] {
-    let mut at = 0;
+    let mut rest = line;
     for _ in 0..2 {
-        let Some(end) = line[at..]
-            .iter()
-            .position(|byte| *byte == b' ')
-            .map(|end| at + end)
-        else {
+        let Some((word, more)) = parted(rest, b' ') else {
             break;
         };
-        if line[at..end].ends_with(b"]:") || &line[at..end] == b"kernel:" {
-            return &line[end + 1..];
+        if word.ends_with(b"]:") || word == b"kernel:" {
+            return more;
         }
-        at = end + 1;
+        rest = more;
     }
     line
 }

@@ -1,9 +1,9 @@
 //! The part that all readers share: how to read, what is said beside the events, and bytes.
 
+use super::collect::Trace;
 use crate::error::{ImportError, pass_over, printable};
 use crate::text::some_bytes;
-use recording::facts::{IdleState, IdleUsage, KernelTrace};
-use std::collections::BTreeMap;
+use recording::facts::{IdleState, IdleUsage};
 use std::io::Read;
 
 /// Options for reading a trace.
@@ -21,12 +21,8 @@ pub struct Options {
 /// The part of a file that a reader finds beside its events.
 #[derive(Default)]
 pub struct Remainder {
-    pub format: String,
-    pub clock: Option<String>,
-    pub kernel: KernelTrace,
-    pub doubts: Vec<String>,
-    pub warnings: Vec<ImportError>,
-    pub left_out: u64,
+    /// What the trace has beside what its events tell.
+    pub trace: Trace,
     /// The tracer that wrote the file, where it says so.
     pub tracer: Option<String>,
     /// Lines between events that are none: how many, and number and text of the first.
@@ -60,14 +56,16 @@ impl Remainder {
 
     /// Notes the idle governor.
     pub fn governor(&mut self, name: &str) {
-        self.kernel
+        self.trace
+            .kernel
             .governor
             .get_or_insert_with(|| printable(name.trim()));
     }
 
     /// Notes the kernel's release.
     pub fn release(&mut self, release: &str) {
-        self.kernel
+        self.trace
+            .kernel
             .release
             .get_or_insert_with(|| printable(release.trim()));
     }
@@ -87,10 +85,10 @@ impl Remainder {
                 .parse()
                 .ok()
         };
-        if number.parse() == Ok(self.kernel.states.len()) && self.kernel.states.len() < MOST_STATES
-        {
+        let states = &mut self.trace.kernel.states;
+        if number.parse() == Ok(states.len()) && states.len() < MOST_STATES {
             let (exit_latency_us, residency_us) = (us("latency"), us("residency"));
-            self.kernel.states.push(IdleState {
+            states.push(IdleState {
                 name: printable(name),
                 exit_latency_us,
                 residency_us,
@@ -111,8 +109,9 @@ impl Remainder {
         let (Ok(cpu), Ok(state)) = (cpu.try_into(), state.try_into()) else {
             return;
         };
-        if self.kernel.usage.len() < MOST_SAID {
-            self.kernel.usage.push(IdleUsage {
+        let usage = &mut self.trace.kernel.usage;
+        if usage.len() < MOST_SAID {
+            usage.push(IdleUsage {
                 at_ns,
                 cpu,
                 state,
@@ -127,62 +126,58 @@ impl Remainder {
 
     /// Fails with an error, or notes it where the options are lenient.
     pub fn wrong(&mut self, options: &Options, error: ImportError) -> Result<(), ImportError> {
-        let Self {
+        let Trace {
             warnings, left_out, ..
-        } = self;
+        } = &mut self.trace;
         pass_over(error, options.lenient, warnings, left_out)
-    }
-
-    /// Refuses a file of which too little is left: nothing that is kept, or no more than was left
-    /// out with `lenient`. `kept` events are kept, and `others` are not.
-    pub fn is_enough(
-        &self,
-        options: &Options,
-        kept: u64,
-        others: &BTreeMap<String, u64>,
-    ) -> Result<(), ImportError> {
-        let file = &options.file;
-        let all = kept + others.values().sum::<u64>();
-        if let Some(first) = self.warnings.first().filter(|_| self.left_out >= all) {
-            return Err(first.with_message(&format!(
-                "{} of {} events are damaged; here: {}",
-                self.left_out,
-                all + self.left_out,
-                first.message
-            )));
-        }
-        if kept > 0 {
-            return Ok(());
-        }
-        let kinds: Vec<String> = others
-            .iter()
-            .take(8)
-            .map(|(name, count)| format!("{name} {count}"))
-            .collect();
-        let message = match all {
-            0 => "no event of a trace was found".to_owned(),
-            _ => format!(
-                "none of the {all} events in it is one that is read: {}",
-                kinds.join(", ")
-            ),
-        };
-        Err(ImportError::whole(
-            file,
-            message,
-            if all == 0 {
-                WHAT_IS_READ
-            } else {
-                WHAT_TO_RECORD
-            },
-        ))
     }
 
     /// Leaves out the last line, which has no end and cannot be used without one.
     pub fn last_line(&mut self) {
-        self.left_out += 1;
-        self.doubts
+        self.trace.left_out += 1;
+        self.trace
+            .doubts
             .push("the last line has no end and is cut short; it is left out".to_owned());
     }
+}
+
+/// Refuses a file of which too little is left: nothing that is kept, or no more than was left
+/// out with `lenient`.
+pub fn is_enough(trace: &Trace, file: &str) -> Result<(), ImportError> {
+    let all = trace.events + trace.others.values().sum::<u64>();
+    if let Some(first) = trace.warnings.first().filter(|_| trace.left_out >= all) {
+        return Err(first.with_message(&format!(
+            "{} of {} events are damaged; here: {}",
+            trace.left_out,
+            all + trace.left_out,
+            first.message
+        )));
+    }
+    if trace.events > 0 {
+        return Ok(());
+    }
+    let kinds: Vec<String> = trace
+        .others
+        .iter()
+        .take(8)
+        .map(|(name, count)| format!("{name} {count}"))
+        .collect();
+    let message = match all {
+        0 => "no event of a trace was found".to_owned(),
+        _ => format!(
+            "none of the {all} events in it is one that is read: {}",
+            kinds.join(", ")
+        ),
+    };
+    Err(ImportError::whole(
+        file,
+        message,
+        if all == 0 {
+            WHAT_IS_READ
+        } else {
+            WHAT_TO_RECORD
+        },
+    ))
 }
 
 pub fn unreadable(options: &Options, error: &std::io::Error) -> ImportError {

@@ -2,6 +2,7 @@
 
 use super::collect::Collector;
 use super::event::{Event, Point};
+use crate::text::parted;
 use document::Document;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -313,7 +314,7 @@ fn raise(collector: &mut Collector<'_>, event: Event, fields: &impl Fields) -> R
 
 /// A function without the place in it, as in `file_free_rcu+0x0/0x80`.
 fn without_place(name: &[u8]) -> &[u8] {
-    name.split(|&byte| byte == b'+').next().unwrap_or(name)
+    parted(name, b'+').map_or(name, |(name, _)| name)
 }
 
 /// What another CPU is called for: `FUNCTION from CALLSITE`; no function is called where the

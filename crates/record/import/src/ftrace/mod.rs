@@ -45,7 +45,7 @@ pub use residency::Residency;
 use crate::error::ImportError;
 use clusters::Clusters;
 use collect::Collector;
-use input::{Remainder, WHAT_IS_READ, read_fully, unreadable};
+use input::{Remainder, WHAT_IS_READ, is_enough, read_fully, unreadable};
 use std::io::{BufReader, Read, Seek, SeekFrom};
 
 /// Why a trace could not be read, or its events not be handed on.
@@ -75,10 +75,8 @@ pub fn read(
         .seek(SeekFrom::Start(0))
         .map_err(|error| unreadable(options, &error))?;
     let mut collector = Collector::new(taker, Clusters::new(&options.clusters));
-    let mut left = Remainder {
-        format: "ftrace text".to_owned(),
-        ..Remainder::default()
-    };
+    let mut left = Remainder::default();
+    left.trace.format = "ftrace text".to_owned();
     if dat::is_trace_dat(&start[..length]) {
         dat::read(input, options, &mut collector, &mut left)?;
     } else if is_perfetto(&start[..length]) {
@@ -88,23 +86,13 @@ pub fn read(
         text::read(&mut input, options, &mut collector, &mut left)?;
     }
     if let Some((count, line, text)) = left.foreign.take() {
-        left.doubts.push(format!(
+        left.trace.doubts.push(format!(
             "lines that are no events were passed over: {count}, the first is line {line}: {text}"
         ));
     }
-    let trace = collector.finish(Trace {
-        format: std::mem::take(&mut left.format),
-        clock: left.clock.take(),
-        kernel: std::mem::take(&mut left.kernel),
-        doubts: std::mem::take(&mut left.doubts),
-        left_out: left.left_out,
-        ..Trace::default()
-    })?;
-    left.is_enough(options, trace.events, &trace.others)?;
-    Ok(Trace {
-        warnings: left.warnings,
-        ..trace
-    })
+    let trace = collector.finish(left.trace)?;
+    is_enough(&trace, &options.file)?;
+    Ok(trace)
 }
 
 /// True if a file begins with a packet: text may begin with an empty line, but has none of the

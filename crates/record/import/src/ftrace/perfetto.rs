@@ -41,8 +41,8 @@ pub fn read(
     collector: &mut Collector<'_>,
     left: &mut Remainder,
 ) -> Result<(), ImportError> {
-    left.format = "Perfetto trace".to_owned();
-    left.clock = Some("boot".to_owned());
+    left.trace.format = "Perfetto trace".to_owned();
+    left.trace.clock = Some("boot".to_owned());
     let mut trace = Reader {
         options,
         collector,

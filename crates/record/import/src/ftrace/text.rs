@@ -11,7 +11,7 @@ use super::event::Point;
 use super::input::{Options, Remainder, unreadable};
 use super::kind::{self, Fields, Kind, Wrong};
 use crate::error::{ImportError, printable, printable_bytes};
-use crate::text::{Line, Lines, Whole, contains, has_no_room};
+use crate::text::{Line, Lines, Whole, contains, has_no_room, parted};
 use memchr::{memchr, memchr_iter, memmem};
 use std::io::Read;
 
@@ -43,7 +43,7 @@ pub fn read(
         }
         if line.number == 1 && is_html(line.bytes) {
             page = Page::Outside;
-            left.format = "systrace page".to_owned();
+            left.trace.format = "systrace page".to_owned();
         }
         let line = match page {
             Page::No => line,
@@ -232,17 +232,9 @@ impl LineParts<'_> {
     /// unless it is the CPU that stands before the time as well, or has as many digits as the
     /// kernel gives a CPU.
     fn without_doubt(self) -> Self {
-        let start = self
-            .fields
-            .iter()
-            .rposition(|byte| *byte == b' ')
-            .map_or(0, |at| at + 1);
+        let start = memchr::memrchr(b' ', self.fields).map_or(0, |at| at + 1);
         let (before, word) = self.fields.split_at(start);
-        let is_whole = match word
-            .iter()
-            .position(|byte| *byte == b'=')
-            .map(|at| (&word[..at], &word[at + 1..]))
-        {
+        let is_whole = match parted(word, b'=') {
             Some((b"cpu_id", cpu)) => whole_number(cpu) == Some(self.cpu.into()),
             Some((b"target_cpu", cpu)) => cpu.len() == 3,
             Some(_) => false,
@@ -376,8 +368,7 @@ fn event_of(rest: &[u8]) -> Option<(&[u8], &[u8])> {
         return Some((b"cpu_idle", fields));
     }
     let rest = rest.trim_ascii_start();
-    let end = memchr(b':', rest)?;
-    let (name, fields) = (&rest[..end], &rest[end + 1..]);
+    let (name, fields) = parted(rest, b':')?;
     if is_name(name) && matches!(fields.first(), None | Some(b' ')) {
         Some((name, fields))
     } else {
@@ -392,10 +383,8 @@ fn event_of_perf<'l>(name: &'l [u8], fields: &'l [u8]) -> Option<(&'l [u8], &'l 
         Some((_, length)) if !is_name(name) => name[length..].trim_ascii_start(),
         _ => name,
     };
-    match memchr(b':', fields) {
-        Some(end) if fields.first() != Some(&b' ') && is_name(&fields[..end]) => {
-            Some((&fields[..end], &fields[end + 1..]))
-        }
+    match parted(fields, b':') {
+        Some((name, rest)) if fields.first() != Some(&b' ') && is_name(name) => Some((name, rest)),
         _ => is_name(name).then_some((name, fields)),
     }
 }
@@ -726,7 +715,7 @@ fn is_note(line: &[u8], collector: &mut Collector<'_>, left: &mut Remainder) -> 
                 && let Some((written, _)) = rest[length..].strip_prefix(b"/").and_then(digits)
                 && written > kept
             {
-                left.doubts.push(format!(
+                left.trace.doubts.push(format!(
                     "the kernel's buffer was overwritten: {} of {written} events, the oldest, are not in the file",
                     written - kept
                 ));
@@ -746,7 +735,7 @@ fn is_note(line: &[u8], collector: &mut Collector<'_>, left: &mut Remainder) -> 
         return true;
     }
     if let Some(clock) = text.strip_prefix(b"trace clock:") {
-        left.clock = Some(String::from_utf8_lossy(clock.trim_ascii()).into_owned());
+        left.trace.clock = Some(String::from_utf8_lossy(clock.trim_ascii()).into_owned());
         return true;
     }
     // `CPU:3 [LOST 123 EVENTS]`, `CPU:3 [EVENTS DROPPED]`

@@ -2,6 +2,7 @@
 
 use super::super::kind::{Fields, Kind};
 use super::file;
+use crate::text::parted;
 
 /// Names of the kernel's functions, and its texts, by their addresses.
 #[derive(Default)]
@@ -222,12 +223,7 @@ impl Fields for Record<'_> {
             return self.addresses.name(address, key == "callsite");
         }
         let text = self.bytes(key)?;
-        Some(
-            &text[..text
-                .iter()
-                .position(|byte| *byte == 0)
-                .unwrap_or(text.len())],
-        )
+        Some(parted(text, 0).map_or(text, |(text, _)| text))
     }
 
     fn called(&self) -> Option<Vec<u64>> {

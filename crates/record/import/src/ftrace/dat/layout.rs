@@ -5,6 +5,7 @@ use super::file::{self, Bad, Compression, File};
 use super::format::{Addresses, Format, header_field};
 use super::pages::{CpuData, PageHeader, PageLayout};
 use crate::error::{printable, printable_bytes};
+use crate::text::parted;
 use std::collections::{BTreeMap, HashMap};
 use std::io::{Cursor, Read, Seek};
 
@@ -358,14 +359,12 @@ impl Layout {
     fn command_lines(&mut self, file: &mut File<impl Read + Seek>) -> Result<(), Bad> {
         let length = file.u64()?;
         for line in file.bytes(length)?.split(|byte| *byte == b'\n') {
-            let Some(at) = line.iter().position(|byte| *byte == b' ') else {
+            let Some((pid, name)) = parted(line, b' ') else {
                 continue;
             };
-            if let Some(pid) = std::str::from_utf8(&line[..at])
-                .ok()
-                .and_then(|pid| pid.parse().ok())
-            {
-                self.tasks.insert(pid, line[at + 1..].to_vec());
+            let pid = std::str::from_utf8(pid).ok();
+            if let Some(pid) = pid.and_then(|pid| pid.parse().ok()) {
+                self.tasks.insert(pid, name.to_vec());
             }
         }
         Ok(())

@@ -55,8 +55,8 @@ fn error(options: &Options, bad: &Bad) -> ImportError {
 
 /// Notes the file's form, and what it leaves in doubt.
 fn describe(layout: &Layout, left: &mut Remainder) -> Result<(), Bad> {
-    left.format = format!("trace.dat version {}", layout.version);
-    left.clock = (!layout.clock.is_empty()).then(|| layout.clock.clone());
+    left.trace.format = format!("trace.dat version {}", layout.version);
+    left.trace.clock = (!layout.clock.is_empty()).then(|| layout.clock.clone());
     layout
         .release
         .iter()
@@ -78,13 +78,13 @@ fn describe(layout: &Layout, left: &mut Remainder) -> Result<(), Bad> {
             .values()
             .any(|format| format.name == b"hrtimer_start")
     {
-        left.doubts.push(
+        left.trace.doubts.push(
             "the file does not name the kernel's functions: the tick is taken for a timer like others".to_owned(),
         );
     }
     if !layout.instances.is_empty() {
         let names = layout.instances.join(", ");
-        left.doubts.push(format!(
+        left.trace.doubts.push(format!(
             "the file has instances beside its top buffer, which are not read: {names}"
         ));
     }
@@ -149,7 +149,7 @@ fn read_file(
         }
     }
     if unknown > 0 {
-        left.doubts.push(format!(
+        left.trace.doubts.push(format!(
             "{unknown} events have no format in the file, and were left out"
         ));
     }
