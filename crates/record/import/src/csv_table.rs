@@ -160,14 +160,8 @@ fn rows_without_header(
             } else {
                 &COLUMNS
             };
-            let columns = headers
-                .iter()
-                .filter_map(|header| names::of_column(header))
-                .collect_vec();
-            let headers = headers
-                .iter()
-                .map(|&header| header.to_owned())
-                .collect_vec();
+            let columns = rows::columns(headers)?.unwrap_or_default();
+            let headers = headers.iter().map(ToString::to_string).collect_vec();
             let cells = record.iter().map(String::as_str).collect_vec();
             let table = rows::Table {
                 columns: &columns,

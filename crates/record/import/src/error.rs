@@ -17,15 +17,8 @@ pub struct ImportError {
     pub message: String,
     /// The advice: what would be right.
     pub help: String,
+    /// The line itself, fit to be printed.
     #[serde(skip)]
-    excerpt: Box<Excerpt>,
-}
-
-/// The line itself, fit to be printed.
-#[derive(Clone, Debug)]
-struct Excerpt {
-    file: String,
-    line: u64,
     text: String,
 }
 
@@ -45,11 +38,7 @@ impl ImportError {
             line,
             message: printable(&message.into()),
             help: help.into(),
-            excerpt: Box::new(Excerpt {
-                file: file.to_owned(),
-                line,
-                text: printable(text),
-            }),
+            text: printable(text),
         }
     }
 
@@ -124,16 +113,16 @@ impl Diagnostic for ImportError {
     }
 
     fn source_code(&self) -> Option<&dyn SourceCode> {
-        (!self.excerpt.text.is_empty()).then_some(self.excerpt.as_ref() as &dyn SourceCode)
+        (!self.text.is_empty()).then_some(self as &dyn SourceCode)
     }
 
     fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
-        let label = LabeledSpan::new(Some("here".to_owned()), 0, self.excerpt.text.len());
-        (!self.excerpt.text.is_empty()).then(|| Box::new(std::iter::once(label)) as Box<_>)
+        let label = LabeledSpan::new(Some("here".to_owned()), 0, self.text.len());
+        (!self.text.is_empty()).then(|| Box::new(std::iter::once(label)) as Box<_>)
     }
 }
 
-impl SourceCode for Excerpt {
+impl SourceCode for ImportError {
     fn read_span<'a>(
         &'a self,
         _span: &SourceSpan,

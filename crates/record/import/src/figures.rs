@@ -257,38 +257,6 @@ pub fn decimals(text: &str) -> usize {
     plain.split_once('.').map_or(0, |(_, digits)| digits.len())
 }
 
-/// The tests of which one CPU alone has figures, by the first of them.
-fn alone<'f>(figures: &'f [Figure], options: &Options) -> Vec<(&'f Figure, String)> {
-    let mut found = Vec::new();
-    // By release, case and mode: the first figure, and the CPUs.
-    let mut cpus = BTreeMap::new();
-    for (at, figure) in figures.iter().enumerate() {
-        cpus.entry((&figure.variant, &figure.case, &figure.mode))
-            .or_insert((at, BTreeSet::new()))
-            .1
-            .extend(figure.place);
-    }
-    let all = cpus
-        .values()
-        .map(|(_, places)| places.len())
-        .max()
-        .unwrap_or(0);
-    let all = options.cpus.as_ref().map_or(all, Vec::len);
-    for (first, places) in cpus
-        .values()
-        .filter(|(_, places)| places.len() == 1 && all > 1)
-    {
-        let place = places
-            .first()
-            .map_or_else(String::new, |(cluster, core)| format!("{cluster}.{core}"));
-        found.push((
-            &figures[*first],
-            format!("only CPU {place} of {all} has lines"),
-        ));
-    }
-    found
-}
-
 /// The figures that a measurement can hardly have given: all times 0, a flush longer than the
 /// powerdown that it is part of, one CPU alone in parallel.
 pub fn implausible(figures: &[Figure], options: &Options) -> Vec<ImportError> {
@@ -329,8 +297,21 @@ pub fn implausible(figures: &[Figure], options: &Options) -> Vec<ImportError> {
         "the cache flush is longer than the powerdown that it is part of",
         "the fields are powerdown, wakeup, cache flush; is their order another?",
     );
-    for (first, message) in alone(figures, options) {
-        say(first, message, "is the log whole?");
+    // By release, case and mode: the first figure, and the CPUs.
+    let mut cpus = BTreeMap::new();
+    for figure in figures {
+        cpus.entry((&figure.variant, &figure.case, &figure.mode))
+            .or_insert((figure, BTreeSet::new()))
+            .1
+            .extend(figure.place);
+    }
+    let most = cpus.values().map(|(_, places)| places.len()).max();
+    let all = options.cpus.as_ref().map_or(most.unwrap_or(0), Vec::len);
+    for (first, places) in cpus.values().filter(|_| all > 1) {
+        if let Some((cluster, core)) = places.first().filter(|_| places.len() == 1) {
+            let message = format!("only CPU {cluster}.{core} of {all} has lines");
+            say(first, message, "is the log whole?");
+        }
     }
     found
 }

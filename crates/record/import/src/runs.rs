@@ -27,7 +27,7 @@ struct Line {
 /// Numbers the runs of each test from 0. Returns what is doubtful: CPUs that lack a line in a run,
 /// by the line where the run begins.
 pub fn number(figures: &mut [Figure], options: &Options) -> Vec<ImportError> {
-    let mut lines: BTreeMap<((String, String, String), u32), Vec<Line>> = BTreeMap::new();
+    let mut lines: BTreeMap<_, Vec<Line>> = BTreeMap::new();
     let mut last = None;
     for figure in figures.iter() {
         let Some(place) = figure.place else { continue };

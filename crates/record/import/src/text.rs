@@ -8,7 +8,7 @@
 
 use crate::error::ImportError;
 use memchr::memmem;
-use std::io::{self, ErrorKind, Read};
+use std::io::{self, Cursor, ErrorKind, Read};
 
 /// Longer lines come in parts: the kernel writes none that long.
 const LONGEST: usize = 128 * 1024;
@@ -210,8 +210,7 @@ impl<R: Read> Lines<R> {
 /// A text without what was put around its lines, byte by byte. Lines keep their numbers.
 pub struct Cleaned<R> {
     lines: Lines<R>,
-    waiting: Vec<u8>,
-    at: usize,
+    waiting: Cursor<Vec<u8>>,
 }
 
 impl<R: Read> Cleaned<R> {
@@ -220,35 +219,31 @@ impl<R: Read> Cleaned<R> {
             is_indented: true,
             ..Lines::new(input, is_rest)
         };
-        Self {
-            lines,
-            waiting: Vec::new(),
-            at: 0,
-        }
+        let waiting = Cursor::default();
+        Self { lines, waiting }
     }
 }
 
 impl<R: Read> Read for Cleaned<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        while self.at == self.waiting.len() {
+        loop {
+            let length = self.waiting.read(buffer)?;
+            if length > 0 || buffer.is_empty() {
+                return Ok(length);
+            }
             let Some(line) = self.lines.next()? else {
                 return Ok(0);
             };
-            (self.at, self.waiting) = (0, std::mem::take(&mut self.waiting));
-            self.waiting.clear();
-            self.waiting.extend_from_slice(line.bytes);
-            let (ends, number) = (
-                matches!(line.whole, Whole::Yes | Whole::LastPart),
-                line.number,
-            );
+            let ends = matches!(line.whole, Whole::Yes | Whole::LastPart);
+            let number = line.number;
+            self.waiting.set_position(0);
+            let waiting = self.waiting.get_mut();
+            waiting.clear();
+            waiting.extend_from_slice(line.bytes);
             // Empty lines stand for those that were put together.
             let ends = u64::from(ends) + self.lines.number - number;
-            self.waiting.extend((0..ends).map(|_| b'\n'));
+            waiting.extend((0..ends).map(|_| b'\n'));
         }
-        let length = buffer.len().min(self.waiting.len() - self.at);
-        buffer[..length].copy_from_slice(&self.waiting[self.at..self.at + length]);
-        self.at += length;
-        Ok(length)
     }
 }
 

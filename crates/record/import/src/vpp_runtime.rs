@@ -48,33 +48,19 @@ pub struct Runtime {
     pub rows: Vec<Row>,
 }
 
-/// A node over all threads.
-pub struct Node<'r> {
-    /// The node's name.
-    pub name: &'r str,
-    /// State of its first row.
-    pub state: &'r str,
-    /// Calls.
-    pub calls: u64,
-    /// Packets.
-    pub vectors: u64,
-    /// Suspends.
-    pub suspends: u64,
-    /// Clocks of all its calls; of one that met no packet, of a call or suspend.
-    pub clocks: f64,
-}
-
 impl Runtime {
-    /// The nodes over all threads, in the order of the text.
-    pub fn nodes<'r>(&'r self) -> Vec<Node<'r>> {
+    /// The nodes over all threads, in the order of the text: the state of the first row, and clocks
+    /// of all calls; of a node that met no packet, of a call or suspend.
+    fn nodes(&self) -> Vec<Row> {
         let rows = self.rows.iter().map(|row| (row.node.as_str(), row));
-        let node = |(name, rows): (&'r str, Vec<&'r Row>)| {
+        let node = |(name, rows): (&str, Vec<&Row>)| {
             let sum = |of: fn(&Row) -> u64| rows.iter().map(|row| of(row)).sum();
             let vectors = sum(|row| row.vectors);
             let clocks = rows.iter().map(|row| row.clocks * row.vectors as f64).sum();
-            Node {
-                name,
-                state: &rows[0].state,
+            Row {
+                thread: 0,
+                node: name.to_owned(),
+                state: rows[0].state.clone(),
                 calls: sum(|row| row.calls),
                 vectors,
                 suspends: sum(|row| row.suspends),
@@ -298,7 +284,7 @@ pub fn record(header: Header, variant: &str, runtime: &Runtime) -> Recording {
     recording.add(series, 0, metrics::CLOCKS_PER_PACKET, "", total);
     recording.add(series, 0, metrics::RECEIVED, "", packets);
     for node in runtime.nodes() {
-        recording.header.set_state(node.name, node.state);
+        recording.header.set_state(&node.node, &node.state);
         let counts = [
             (metrics::CALLS, node.calls as f64),
             (metrics::VECTORS, node.vectors as f64),
@@ -315,7 +301,7 @@ pub fn record(header: Header, variant: &str, runtime: &Runtime) -> Recording {
         let each = node.vectors as f64 / node.calls.max(1) as f64;
         let per_call = (node.calls > 0).then_some((metrics::VECTORS_PER_CALL, each));
         for (metric, value) in of_packet.chain(counts).chain(alone).chain(per_call) {
-            recording.add(series, 0, metric, node.name, value);
+            recording.add(series, 0, metric, &node.node, value);
         }
     }
     recording

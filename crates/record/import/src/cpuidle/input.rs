@@ -153,21 +153,19 @@ fn folder(path: &Path, file: &str) -> Result<Files, ImportError> {
                 "name the folder of the CPUs: /sys/devices/system/cpu",
             ));
         }
-        for entry in std::fs::read_dir(&folder)
-            .map_err(|error| unreadable(&folder.display().to_string(), &error))?
-        {
-            let entry = entry.map_err(|error| unreadable(&folder.display().to_string(), &error))?;
+        let wrong =
+            |at: &Path, error: &std::io::Error| unreadable(&at.display().to_string(), error);
+        for entry in std::fs::read_dir(&folder).map_err(|error| wrong(&folder, &error))? {
+            let entry = entry.map_err(|error| wrong(&folder, &error))?;
             let at = entry.path();
-            let shown = at.display().to_string();
             // Links are not followed: /sys has circles of them.
-            let kind = entry
-                .file_type()
-                .map_err(|error| unreadable(&shown, &error))?;
+            let kind = entry.file_type().map_err(|error| wrong(&at, &error))?;
             let relative = at.strip_prefix(path).unwrap_or(&at).display().to_string();
             if kind.is_dir() {
                 folders.push((at, depth + 1));
             } else if kind.is_file() && place(&relative).is_some() {
-                let bytes = disk::read(&at, PAGE).map_err(|error| unreadable(&shown, &error))?;
+                let bytes = disk::read(&at, PAGE).map_err(|error| wrong(&at, &error))?;
+                let shown = at.display().to_string();
                 files.take(&relative, &String::from_utf8_lossy(&bytes), (&shown, 1))?;
             }
         }
