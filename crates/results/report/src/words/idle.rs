@@ -4,7 +4,7 @@
 use super::{listed, within};
 use crate::blocks::{Cell, Number, figure, fixed, grouped, whole};
 use evidence::{Leaders, share_less};
-use findings::cpuidle::{KernelCounts, Residency, State, Test};
+use findings::cpuidle::{self, KernelCounts, Residency, Test};
 use findings::idle_clock::{Clock, Clocks};
 use findings::idle_replay::{Bounds, Governor, Intervals, RECORDED, Replay, State};
 use itertools::Itertools;
@@ -375,7 +375,7 @@ pub fn counts(counted: &KernelCounts<'_>) -> String {
 
 /// States of which many entries were refused: at least 1 %.
 fn refusals(test: &Test<'_>, several: bool) -> Option<String> {
-    let of_state = |state: &State<'_>| {
+    let of_state = |state: &cpuidle::State<'_>| {
         let refused = state.rejected.filter(|count| *count > 0.0)?;
         let all = refused + state.entered;
         let [count, of] = [refused, all].map(|count| grouped(count as u64));
