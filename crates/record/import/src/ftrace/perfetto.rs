@@ -140,33 +140,32 @@ fn field<'a>(message: &mut &'a [u8]) -> Result<Option<(u32, Value<'a>)>, Damage>
         return Ok(None);
     }
     let (number, wire) = decode_key(message)?;
-    fn take<'a>(message: &mut &'a [u8], count: u64) -> Result<&'a [u8], Damage> {
-        let count = usize::try_from(count).unwrap_or(usize::MAX);
-        let (taken, rest) = message
-            .split_at_checked(count)
-            .ok_or(Damage("a field is longer than its packet"))?;
-        *message = rest;
-        Ok(taken)
-    }
-    let little = |bytes: &[u8]| {
-        bytes
-            .iter()
-            .rev()
-            .fold(0, |value: u64, byte| value << 8 | u64::from(*byte))
-    };
-    let value = match wire {
-        WireType::Varint => Value::Number(decode_varint(message)?),
-        WireType::SixtyFourBit => Value::Number(little(take(message, 8)?)),
-        WireType::ThirtyTwoBit => Value::Number(little(take(message, 4)?)),
-        WireType::LengthDelimited => {
-            let length = decode_varint(message)?;
-            Value::Bytes(take(message, length)?)
+    let length = match wire {
+        WireType::Varint => {
+            let value = Value::Number(decode_varint(message)?);
+            return Ok(Some((number, value)));
         }
+        WireType::SixtyFourBit => 8,
+        WireType::ThirtyTwoBit => 4,
+        WireType::LengthDelimited => decode_varint(message)?,
         WireType::StartGroup | WireType::EndGroup => {
             return Err(Damage("a packet has a group, which Perfetto never writes"));
         }
     };
+    let length = usize::try_from(length).unwrap_or(usize::MAX);
+    let bytes = message
+        .split_off(..length)
+        .ok_or(Damage("a field is longer than its packet"))?;
+    let value = match wire {
+        WireType::LengthDelimited => Value::Bytes(bytes),
+        _ => Value::Number(little_endian(bytes)),
+    };
     Ok(Some((number, value)))
+}
+
+fn little_endian(bytes: &[u8]) -> u64 {
+    let add = |value: u64, byte: &u8| value << 8 | u64::from(*byte);
+    bytes.iter().rev().fold(0, add)
 }
 
 /// The first field of a number in a message that was found to be whole.

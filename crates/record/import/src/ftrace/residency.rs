@@ -1,7 +1,7 @@
 //! The time in an idle state.
 
 /// The time that a CPU was in an idle state.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Residency {
     /// The number of times that the state was entered and left.
     pub entered: u64,
@@ -17,25 +17,15 @@ pub struct Residency {
     pub below: u64,
 }
 
-impl Default for Residency {
-    fn default() -> Self {
-        Self {
-            entered: 0,
-            total_ns: 0,
-            shortest_ns: u64::MAX,
-            longest_ns: 0,
-            above: 0,
-            below: 0,
-        }
-    }
-}
-
 impl Residency {
     /// Adds a stay.
     pub(super) fn add(&mut self, stay_ns: u64) {
         self.entered += 1;
         self.total_ns += stay_ns;
-        self.shortest_ns = self.shortest_ns.min(stay_ns);
+        self.shortest_ns = match self.entered {
+            1 => stay_ns,
+            _ => self.shortest_ns.min(stay_ns),
+        };
         self.longest_ns = self.longest_ns.max(stay_ns);
     }
 }

@@ -144,7 +144,6 @@ pub fn header_field(text: &[u8], name: &str) -> Option<(usize, usize)> {
         .map(str::trim)
         .filter(|line| line.starts_with("field"))
         .filter_map(Field::parse)
-        .into_iter()
         .find(|field| field.name == name)
         .map(|field| (field.offset, field.size))
 }
