@@ -1,18 +1,16 @@
-//! Seven programs, correct and with a fault each, written once for whoever has the types.
+//! Five programs, correct and with a fault each, written once for whoever has the types.
 
 /// The faults, by program: what is left out.
-pub const PROGRAMS: [(&str, &str); 7] = [
+pub const PROGRAMS: [(&str, &str); 5] = [
     ("peterson", "the order of its swap"),
-    ("bakery", "the wait for who is choosing"),
     ("ring", "the release of the slot that was read"),
     ("seqlock", "the writer's fence"),
-    ("treiber", "the release of the node that is pushed"),
     ("mutex", "the lock in one of the threads"),
     ("queue", "the push before the end is told"),
 ];
 
 /// Makes `run(name, faulty)` of the types that are in scope: `AtomicBool`, `AtomicUsize`,
-/// `AtomicPtr`, `Mutex`, `UnsafeCell` with `with` and `with_mut`, `Arc`, `fence`, `spawn` and
+/// `Mutex`, `UnsafeCell` with `with` and `with_mut`, `Arc`, `fence`, `spawn` and
 /// `yield_now`.
 macro_rules! programs {
     () => {
@@ -64,35 +62,6 @@ macro_rules! programs {
             assert_eq!(seen.get(), 2);
         }
 
-        fn bakery(faulty: bool) {
-            let choosing = Arc::new([AtomicBool::new(false), AtomicBool::new(false)]);
-            let numbers = Arc::new([AtomicUsize::new(0), AtomicUsize::new(0)]);
-            let count = Arc::new(Plain(UnsafeCell::new(0)));
-            let seen = count.clone();
-            two(move |me| {
-                let other = 1 - me;
-                choosing[me].store(true, Relaxed);
-                fence(SeqCst);
-                let mine = numbers[other].load(Relaxed) + 1;
-                numbers[me].store(mine, Relaxed);
-                choosing[me].store(false, Release);
-                fence(SeqCst);
-                while !faulty && choosing[other].load(Acquire) {
-                    yield_now();
-                }
-                loop {
-                    let theirs = numbers[other].load(Acquire);
-                    if theirs == 0 || (mine, me) < (theirs, other) {
-                        break;
-                    }
-                    yield_now();
-                }
-                count.set(count.get() + 1);
-                numbers[me].store(0, Release);
-            });
-            assert_eq!(seen.get(), 2);
-        }
-
         fn ring(faulty: bool) {
             const ITEMS: usize = 2;
             let slot = Arc::new(Plain(UnsafeCell::new(0)));
@@ -140,46 +109,6 @@ macro_rules! programs {
             });
         }
 
-        struct Node {
-            value: Plain<usize>,
-            next: Plain<*mut Node>,
-        }
-
-        fn treiber(faulty: bool) {
-            let head = Arc::new(AtomicPtr::new(std::ptr::null_mut::<Node>()));
-            two(move |me| {
-                let node = Node {
-                    value: Plain(UnsafeCell::new(0)),
-                    next: Plain(UnsafeCell::new(std::ptr::null_mut())),
-                };
-                node.value.set(me + 1);
-                let node = Box::into_raw(Box::new(node));
-                loop {
-                    let top = head.load(Relaxed);
-                    // SAFETY: nobody else has the node yet.
-                    unsafe { &*node }.next.set(top);
-                    let order = if faulty { Relaxed } else { Release };
-                    if head.compare_exchange(top, node, order, Relaxed).is_ok() {
-                        break;
-                    }
-                }
-                // One of them takes a node away again. Nodes are not freed: that is another
-                // problem.
-                while me == 0 {
-                    let top = head.load(Acquire);
-                    // SAFETY: nodes are never freed, and there is at least the own one.
-                    let node = unsafe { &*top };
-                    if head
-                        .compare_exchange(top, node.next.get(), AcqRel, Relaxed)
-                        .is_ok()
-                    {
-                        assert!(node.value.get() > 0);
-                        break;
-                    }
-                }
-            });
-        }
-
         fn mutex(faulty: bool) {
             let (lock, count) = (
                 Arc::new(Mutex::new(())),
@@ -222,10 +151,8 @@ macro_rules! programs {
         pub fn run(name: &str, faulty: bool) {
             match name {
                 "peterson" => peterson(faulty),
-                "bakery" => bakery(faulty),
                 "ring" => ring(faulty),
                 "seqlock" => seqlock(faulty),
-                "treiber" => treiber(faulty),
                 "mutex" => mutex(faulty),
                 "queue" => queue(faulty),
                 _ => unreachable!("the table has the names"),
@@ -236,7 +163,7 @@ macro_rules! programs {
 
 pub mod in_loom {
     use loom::cell::UnsafeCell;
-    use loom::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, fence};
+    use loom::sync::atomic::{AtomicBool, AtomicUsize, fence};
     use loom::sync::{Arc, Mutex};
     use loom::thread::{spawn, yield_now};
 
@@ -244,7 +171,7 @@ pub mod in_loom {
 }
 
 pub mod in_shuttle {
-    use shuttle::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, fence};
+    use shuttle::sync::atomic::{AtomicBool, AtomicUsize, fence};
     use shuttle::sync::{Arc, Mutex};
     use shuttle::thread::{spawn, yield_now};
 
@@ -269,7 +196,7 @@ pub mod in_shuttle {
 }
 
 pub mod in_explorer {
-    use interleavings::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, fence};
+    use interleavings::sync::atomic::{AtomicBool, AtomicUsize, fence};
     use interleavings::sync::{Arc, Mutex, UnsafeCell};
     use interleavings::thread::{spawn, yield_now};
 

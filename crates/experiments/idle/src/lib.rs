@@ -32,7 +32,7 @@ pub mod envelope;
 mod idle_clock;
 mod idle_replay;
 mod lanes;
-pub mod limits;
+mod limits;
 pub mod oracle;
 pub mod platform;
 pub mod power_domains;

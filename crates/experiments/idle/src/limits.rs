@@ -10,7 +10,7 @@ use std::fmt;
 use std::ops::RangeInclusive;
 
 /// The longest exit latencies that are allowed.
-pub(crate) const LATENCY_LIMIT: CheckedSetting<Asked> = CheckedSetting::new(
+pub const LATENCY_LIMIT: CheckedSetting<Asked> = CheckedSetting::new(
     "latency-limit",
     "[CPUS:]US",
     latencies,
@@ -19,7 +19,7 @@ pub(crate) const LATENCY_LIMIT: CheckedSetting<Asked> = CheckedSetting::new(
 );
 
 /// The limit for s2idle.
-pub(crate) const WAKEUP_LIMIT: CheckedSetting<u64> = CheckedSetting::new(
+pub const WAKEUP_LIMIT: CheckedSetting<u64> = CheckedSetting::new(
     "wakeup-limit",
     "US",
     |text| {
@@ -35,7 +35,7 @@ pub(crate) const WAKEUP_LIMIT: CheckedSetting<u64> = CheckedSetting::new(
 const MOST_US: u64 = 1_000_000_000;
 
 /// The limits that the command line gives for some CPUs, or for all.
-pub(crate) struct Asked {
+pub struct Asked {
     /// CPUs as they were given; empty for all.
     cpu_list: String,
     cpus: Vec<u16>,
@@ -72,7 +72,7 @@ fn latencies(text: &str) -> Result<Asked, String> {
 }
 
 /// A limit under which a governor chooses.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Limit {
     /// The longest exit latency that is allowed, in us; `None` where any is.
     pub latency_us: Option<u64>,
@@ -89,22 +89,21 @@ impl Limit {
     ///
     /// # Errors
     /// A state that is to be switched off is none of the platform's, or none is left.
-    pub(crate) fn all(settings: &Settings, platform: &Platform) -> Result<Vec<Self>, Error> {
+    pub fn all(settings: &Settings, platform: &Platform) -> Result<Vec<Self>, Error> {
         let disabled = settings.get(DISABLE).unwrap_or_default();
         platforms::disable(&mut platform.clone(), &disabled)?;
+        let mut only = Self {
+            disabled,
+            ..Self::default()
+        };
         let Some(Asked { cpu_list, cpus, us }) = settings.get(LATENCY_LIMIT) else {
-            let only = Self {
-                latency_us: None,
-                cpu_list: String::new(),
-                cpus: Vec::new(),
-                disabled,
-            };
             return Ok(if only.disabled.is_empty() {
                 Vec::new()
             } else {
                 vec![only]
             });
         };
+        (only.cpu_list, only.cpus) = (cpu_list, cpus);
         let turns = platform
             .domains
             .iter()
@@ -127,20 +126,15 @@ impl Limit {
             .collect_vec();
         limits.sort_unstable();
         limits.dedup();
-        let limit = |us| {
-            let (cpu_list, cpus, disabled) = (cpu_list.clone(), cpus.clone(), disabled.clone());
-            Self {
-                latency_us: Some(us),
-                cpu_list,
-                cpus,
-                disabled,
-            }
+        let limit = |us| Self {
+            latency_us: Some(us),
+            ..only.clone()
         };
         Ok(limits.into_iter().map(limit).collect())
     }
 
     /// The same platform under this limit.
-    pub(crate) fn of(&self, platform: &Platform) -> Platform {
+    pub fn of(&self, platform: &Platform) -> Platform {
         let mut platform = platform.clone();
         platform.latency_limit = self.latency_us.map(|us| LatencyLimit {
             cpus: self.cpus.clone(),
@@ -153,7 +147,7 @@ impl Limit {
 
     /// Names of the states that may be chosen: the first one whatever the limit, as in Linux; and
     /// those of power domains, which follow CPUs into their deepest state alone.
-    pub(crate) fn left(&self, platform: &Platform) -> Vec<String> {
+    pub fn left(&self, platform: &Platform) -> Vec<String> {
         let limited = self.of(platform);
         let table = &limited.domains[0].table;
         let fits = |(at, state): &(usize, &idle::State)| {
@@ -189,7 +183,7 @@ const fn is_within(state: &idle::DomainState, limit_us: u64) -> bool {
 /// one that takes longest to leave, else WFI, which it does not offer. Behind the deepest, each power
 /// domain whose inner ones are in their deepest enters its deepest one within the limit
 /// (`cpu_system_power_down_ok` of drivers/pmdomain/governor.c, Linux 7.2).
-pub(crate) fn s2idle_states(platform: &Platform, limit_us: u64) -> Vec<&str> {
+pub fn s2idle_states(platform: &Platform, limit_us: u64) -> Vec<&str> {
     let table = &platform.domains[0].table;
     let fits = |(at, state): &(usize, &idle::State)| {
         *at == 0 || !state.polling && state.exit_latency_ns <= limit_us.saturating_mul(1000)
