@@ -167,12 +167,6 @@ fn above_zero<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
     within(f64::deserialize(from)?, f64::MIN_POSITIVE..=f64::MAX, help)
 }
 
-/// A residency in microseconds, as nanoseconds. Sums of what is beyond it would not fit.
-fn residency<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
-    let help = "us: a residency is at most 1000 s; times are in us";
-    Ok(within(u64::deserialize(from)?, 0..=1_000_000_000, help)? * US)
-}
-
 /// An energy in units of power times microseconds, as units times nanoseconds.
 fn energy<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
     let help = "units times us: the energy of a round trip is at most 10^15; take a greater unit";
@@ -264,8 +258,7 @@ struct PowerStateRead {
     name: String,
     entry_us: u64,
     exit_us: u64,
-    #[serde(rename = "residency_us", deserialize_with = "residency")]
-    residency_ns: u64,
+    residency_us: u64,
     #[serde(rename = "source")]
     _source: String,
 }
@@ -294,8 +287,7 @@ struct StateRead {
     #[serde(default)]
     last_entry_us: u64,
     exit_us: u64,
-    #[serde(rename = "residency_us", deserialize_with = "residency")]
-    residency_ns: u64,
+    residency_us: u64,
     #[serde(default, deserialize_with = "power")]
     core_power: u64,
     #[serde(default, deserialize_with = "power")]
@@ -339,6 +331,9 @@ const US: u64 = 1_000;
 /// Delays are counted by the microsecond, so that a latency beyond this would take memory for
 /// nothing.
 const MOST_LATENCY_US: u64 = 1_000_000;
+
+/// The longest residency, in microseconds: sums of what is beyond it would not fit.
+const MOST_RESIDENCY_US: u64 = 1_000_000_000;
 
 impl IdlePlatform {
     /// Reads a platform's file, which may hold the machine as well.
@@ -490,12 +485,12 @@ impl PowerDomain {
             );
         }
         if state.is_empty()
-            || state
-                .iter()
-                .any(|state| state.entry_us.max(state.exit_us) > MOST_LATENCY_US)
+            || state.iter().any(|of| {
+                of.entry_us.max(of.exit_us) > MOST_LATENCY_US || of.residency_us > MOST_RESIDENCY_US
+            })
         {
             return wrong(
-                "it has no state, or one of more than 1 s to enter or to leave",
+                "it has no state, or one of more than 1 s to enter or to leave, or with a residency above 1000 s",
                 "give it [[power_domain.state]]; times are in us",
             );
         }
@@ -504,7 +499,7 @@ impl PowerDomain {
             .map(|state| DomainState {
                 off_ns: state.entry_us * US,
                 on_ns: state.exit_us * US,
-                residency_ns: state.residency_ns,
+                residency_ns: state.residency_us * US,
             })
             .collect();
         Ok(Self {
@@ -538,6 +533,9 @@ impl IdleDomain {
                 let what = "entering or leaving takes longer than 1 s";
                 return wrong(what, "times are in us");
             }
+            if state.residency_us > MOST_RESIDENCY_US {
+                return wrong("its residency is above 1000 s", "times are in us");
+            }
             if !state.coupled && domain_round_trip.high.max(state.last_entry_us) > 0 {
                 return wrong(
                     "the domain does not go down in it",
@@ -547,7 +545,10 @@ impl IdleDomain {
             table.push(State {
                 polling: state.polling,
                 stops_timer: state.stops_timer,
-                ..State::new((state.entry_us + state.exit_us) * US, state.residency_ns)
+                ..State::new(
+                    (state.entry_us + state.exit_us) * US,
+                    state.residency_us * US,
+                )
             });
             states.push(IdleStateCost {
                 name: state.name.clone(),

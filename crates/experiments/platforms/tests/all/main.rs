@@ -111,10 +111,7 @@ fn opened(name: &str, bytes: &[u8]) -> Result<Board, String> {
 }
 
 fn told(error: &document::Error) -> String {
-    format!(
-        "{error}; {}",
-        error.help_text().expect("what would be right")
-    )
+    format!("{error}; {}", error.help_text().unwrap_or_default())
 }
 
 /// The platform of a board, as the commands read it.
