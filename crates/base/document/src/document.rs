@@ -119,8 +119,8 @@ impl Document {
         })
     }
 
-    /// Where the value of `key` in `table` stands in the text, for errors: 0..0 where there is no
-    /// such value.
+    /// The place of the value of `key` in `table`, in bytes of the text, for errors; 0..0 if there is
+    /// no such value.
     pub fn place(&self, table: &str, key: &str) -> Range<usize> {
         let found = || {
             Some(

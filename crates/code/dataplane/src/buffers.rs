@@ -13,7 +13,7 @@ const _: () = assert!((SLOT_BYTES / LINE) % 2 == 1);
 /// A buffer's number in its [`Pool`].
 pub type Buffer = u32;
 
-/// What is in a buffer.
+/// The content of a buffer: a header line, and the data.
 #[repr(C, align(64))]
 pub struct Slot {
     /// The header line.

@@ -3,7 +3,7 @@
 
 /// A number, or an interval in which a number lies.
 ///
-/// Where two intervals overlap, comparing them may give either answer. A search that uses intervals
+/// A comparison of two intervals that overlap may give either answer. A search that uses intervals
 /// repeats the computation with each answer.
 pub trait Number: Copy + PartialOrd + PartialOrd<u64> + From<u64> {
     /// The least and the greatest that it may be.

@@ -286,7 +286,7 @@ pub struct LoadRequest {
     pub events: Option<Events>,
 }
 
-/// What a graph tells when its windows are over.
+/// The results of a graph over all of its windows.
 #[derive(Serialize, Deserialize)]
 pub struct Ending {
     /// The time that rounds took, of all windows and workers: that long at most is a packet in the
@@ -499,8 +499,8 @@ impl Running {
         }
     }
 
-    /// What there is to tell besides, with the traces of the first worker's packets as `show trace`
-    /// prints them if they are asked for.
+    /// The results over all windows. With `traced` they have the traces of the first worker's packets,
+    /// as `show trace` prints them.
     pub fn ending(&self, traced: bool) -> Ending {
         let mut rounds = histogram();
         for of_worker in &self.rounds {

@@ -67,7 +67,7 @@ fn policy<'de, D: Deserializer<'de>>(from: D) -> Result<placement::Kind, D::Erro
 pub struct Benchmark {
     /// Name of the benchmark.
     pub name: String,
-    /// Whether its CPUs are busy all the time.
+    /// The class: busy all the time, or with rest between events.
     pub class: Class,
     /// The time that it runs; `None` where it runs until its main tasks have ended.
     pub seconds: Option<u64>,
