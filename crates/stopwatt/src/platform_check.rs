@@ -244,7 +244,9 @@ fn text(checked: &Checked) -> String {
         }
     }
     lines.extend(checked.least_on.as_ref().map(|(domain, used)| {
-        format!("Linux places a task of up to {used} of 1024 on {domain}, by these powers.")
+        format!(
+            "By these powers energy-aware placement picks {domain} for a lone task of up to {used} of 1024."
+        )
     }));
     lines.extend(checked.measured.iter().map(|of| {
         let times = of.times_table.map_or(String::new(), |times| {

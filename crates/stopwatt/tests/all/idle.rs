@@ -540,3 +540,18 @@ fn limits_are_those_of_power_domains_too() {
     let left = without["limits"][0]["left"].as_array().unwrap();
     assert!(left.contains(&"cx-retention".into()) && !left.contains(&"aoss-sleep".into()));
 }
+
+/// The answer is about each power domain, wherever the file has it.
+#[test]
+fn each_power_domain_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = folder.path().join("run");
+    let fixed = ["run", "idle-replay", "--platform", "qemu-virt-osi", "-o"];
+    let said = stopwatt(&[&fixed[..], &[output.to_str().unwrap()]].concat());
+    let said = String::from_utf8(said.stdout).unwrap();
+    let words = said.split_whitespace().collect::<Vec<_>>().join(" ");
+    for domain in ["cluster", "system"] {
+        let told = format!("power domain {domain} enters ");
+        assert!(words.contains(&told), "{told}: {words}");
+    }
+}

@@ -369,7 +369,7 @@ fn a_check_says_what_a_platform_rests_on() {
     let text = String::from_utf8(output.stdout).unwrap();
     for part in [
         "7 are assumed, 23 are declared",
-        "of up to 369 of 1024 on little",
+        "picks little for a lone task of up to 369 of 1024",
         "a core takes 0.122 W, 4.26 times the platform's, all else 0.274 W",
     ] {
         assert!(text.contains(part), "{part}: {text}");

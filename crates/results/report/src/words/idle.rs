@@ -30,7 +30,8 @@ fn plain(of: Option<Bounds>, number: fn(f64) -> Number) -> String {
 pub fn replay(replay: &Replay<'_>) -> String {
     let verdict = &replay.verdict;
     let asked = replay.s2idle.as_ref();
-    let asked = asked.map(|(us, states)| format!("Within {us} us s2idle enters {states}."));
+    let asked =
+        asked.map(|(us, states)| format!("Within {us} us s2idle of Linux 7.2 enters {states}."));
     let mut said = asked.into_iter().chain(outside(replay)).collect_vec();
     if !replay.limits.is_empty() {
         said.push(limit(replay));
@@ -252,22 +253,20 @@ fn of_domains(replay: &Replay<'_>, governors: [&str; 2]) -> Option<String> {
     ))
 }
 
-/// Whether the power domain above all others ever enters its deepest state.
+/// How often each power domain enters its deepest state.
 fn deepest(replay: &Replay<'_>, governor: &str) -> Option<String> {
-    let (domain, state) = domain_states(replay, governor).last()?;
-    let entered = state.entered?;
-    Some(if entered.high == 0.0 {
-        format!(
-            "{governor} never lets power domain {domain} into {}.",
+    let domains = replay.power_domains.iter();
+    let domains = domains.filter(|domain| domain.governor == governor);
+    let enters = domains.filter_map(|domain| {
+        let state = domain.states.last()?;
+        let (name, times) = (domain.name, plain(Some(state.entered?), whole));
+        Some(format!(
+            "power domain {name} enters {} {times} times",
             state.name
-        )
-    } else {
-        let times = plain(Some(entered), whole);
-        format!(
-            "Power domain {domain} enters {} {times} times with {governor}.",
-            state.name
-        )
-    })
+        ))
+    });
+    let enters = enters.collect_vec();
+    (!enters.is_empty()).then(|| format!("With {governor} {}.", listed(enters)))
 }
 
 /// The share of the idle time that a governor spends in a state, in percent.
