@@ -4,7 +4,7 @@
     bench/governors.py [--steps 100000] [--work DIR]
 
 Fetches Debian's packages linux-source-VERSION, those of the machine's suite and of other suites (under an apt configuration of their own: the machine's
-sources stay as they are), takes menu.c, teo.c and the governor of power domains out of them, compiles them with the headers of bench/beside_kernel/shim and runs both on the same steps.
+sources stay as they are), takes menu.c, teo.c and the governor of power domains out of them, compiles them with the headers of crates/experiments/idle/kernel and bench/beside_kernel/shim and runs both on the same steps.
 Ends with 1 if one choice of a thousand differs for any release. Needs gcc, dpkg, xz and Rust. The packages are 120 to 170 MB each and are deleted once
 read; what is kept is in the folder DIR, target/bench/governors by default.
 """

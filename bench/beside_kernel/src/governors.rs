@@ -301,7 +301,13 @@ impl Machine {
 
 /// The kernel's governor, compiled with a driver: each header that it includes is the shim's.
 fn compiled(source: &Path, driver: &str, define: &str) -> Result<Kernel> {
-    let shim = shim("governors");
+    // The driver and its headers are those of `idle-replay`.
+    let product =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../crates/experiments/idle/kernel");
+    let folder = match driver {
+        "genpd" => shim("governors"),
+        _ => product.clone(),
+    };
     let stem = source.file_stem().unwrap_or_default().to_string_lossy();
     let build = source.with_file_name(format!("build-{stem}{define}"));
     let headers = if driver == "genpd" { driver } else { "shim" };
@@ -313,9 +319,9 @@ fn compiled(source: &Path, driver: &str, define: &str) -> Result<Kernel> {
             fs::write(path, format!("#include \"{headers}.h\"\n"))?;
         }
     }
-    let driver = shim.join(format!("{driver}.c"));
+    let driver = folder.join(format!("{driver}.c"));
     Kernel::compiled(
-        &shim,
+        &[folder, product],
         &build,
         [define.as_ref(), source.as_os_str(), driver.as_os_str()],
     )

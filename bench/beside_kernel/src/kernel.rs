@@ -23,10 +23,10 @@ pub struct Kernel {
 }
 
 impl Kernel {
-    /// Compiles sources with the headers of a shim and of a folder, in which the program lies then,
+    /// Compiles sources with the headers of some folders and of one in which the program lies then,
     /// and starts it.
     pub fn compiled<'a>(
-        shim: &Path,
+        headers: &[PathBuf],
         folder: &Path,
         sources: impl IntoIterator<Item = &'a OsStr>,
     ) -> Result<Self> {
@@ -36,8 +36,11 @@ impl Kernel {
             .args(["-O1", "-w", "-fwrapv", "-fno-strict-aliasing"])
             .arg("-I")
             .arg(folder)
-            .arg("-I")
-            .arg(shim)
+            .args(
+                headers
+                    .iter()
+                    .flat_map(|folder| ["-I".as_ref(), folder.as_os_str()]),
+            )
             .arg("-o")
             .arg(&program)
             .args(sources);

@@ -1,9 +1,11 @@
 //! What several experiments are told alike: a trace, a platform, governors, ticks.
 
+use crate::kernel_file::Source;
 use crate::trace::TracedIntervals;
 use experiment::Error;
 use experiment::setting::{self, CheckedSetting, InputFile, Number, Or};
-use idle::{Family, Release};
+use idle::{Family, Kind, Release};
+use itertools::Itertools;
 use std::path::Path;
 
 /// The trace that is replayed.
@@ -20,13 +22,42 @@ pub const USUAL_PLATFORM: &str = "juno-r2";
 
 pub const PLATFORM_OR_USUAL: Or<setting::Platform> = PLATFORM.or(USUAL_PLATFORM);
 
-pub const GOVERNORS: CheckedSetting<Vec<idle::Kind>> = CheckedSetting::new(
+pub const GOVERNORS: CheckedSetting<Vec<Asked>> = CheckedSetting::new(
     "governors",
     "NAMES",
-    kinds,
+    governors,
     "Governors, parted by commas [default: the traced kernel's own where the trace names it, menu and teo of Linux 7.1]: menu or teo of a release, as menu@6.12.117 \
-     (`stopwatt list governors`), menu@3.10, ladder, never-deep, always-deepest.",
+     (`stopwatt list governors`), menu@3.10, ladder, never-deep, always-deepest; or a governor's file of a kernel's tree, as drivers/cpuidle/governors/teo.c.",
 );
+
+/// A governor that is asked for.
+#[derive(Clone, PartialEq)]
+pub enum Asked {
+    /// One that Stopwatt has.
+    Known(Kind),
+    /// A file of a kernel's tree.
+    File(Source),
+}
+
+/// The governors of a list of names and files.
+fn governors(text: &str) -> Result<Vec<Asked>, String> {
+    let one = |name: &str| match Source::find(name) {
+        Some(source) => Ok(Asked::File(source)),
+        None => kinds(name).map(|kinds| Asked::Known(kinds[0])),
+    };
+    // Of a path the last part is enough, unless two have it.
+    let last = |text: &str| text.rsplit('/').next().unwrap_or(text).to_owned();
+    let all = text.split(',').map(str::trim).unique().collect_vec();
+    let counts = all.iter().map(|text| last(text)).counts();
+    let short = |asked| match asked {
+        Asked::File(source) if counts[&last(&source.name)] == 1 => Asked::File(Source {
+            name: last(&source.name),
+            ..source
+        }),
+        asked => asked,
+    };
+    all.into_iter().map(|text| one(text).map(short)).collect()
+}
 
 /// Ticks of the scheduler.
 pub const HZ: Number = Number::new(
@@ -42,15 +73,9 @@ pub const USUAL_HZ: u64 = 250;
 pub const HZ_OR_USUAL: Or<Number> = HZ.or(USUAL_HZ);
 
 /// The governors of a list of names.
-pub fn kinds(text: &str) -> Result<Vec<idle::Kind>, String> {
-    let mut found = Vec::new();
-    for name in text.split(',').map(str::trim) {
-        let kind = idle::Kind::find(name).ok_or_else(|| no_governor(name))?;
-        if !found.contains(&kind) {
-            found.push(kind);
-        }
-    }
-    Ok(found)
+pub fn kinds(text: &str) -> Result<Vec<Kind>, String> {
+    let one = |name| Kind::find(name).ok_or_else(|| no_governor(name));
+    text.split(',').map(str::trim).unique().map(one).collect()
 }
 
 /// The error for a governor that there is not, with those that there are.

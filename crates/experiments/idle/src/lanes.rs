@@ -4,11 +4,10 @@
 //! A trace has more intervals than anybody looks at, and a replay has a dozen governors: only the
 //! CPUs of one domain are kept, and some milliseconds.
 
-use crate::oracle::Oracle;
 use crate::platform::Platform;
 use crate::replay::GovernorReplay;
-use crate::row::Row;
 use crate::trace::TracedIntervals;
+use crate::trial::{Given, Row};
 use itertools::Itertools;
 use recording::{Lane, Recording};
 use sleeps::{SleepLength, Waker};
@@ -25,13 +24,13 @@ const TRACED: [&str; 2] = ["traced-enter", "traced-exit"];
 const DUE: &str = "timer-due";
 
 /// Adds the events of the timeline, and declares its lanes.
-pub fn add(
-    recording: &mut Recording,
-    platform: &Platform,
-    traced: &TracedIntervals,
-    rows: &[Row],
-    oracle: &Oracle,
-) {
+pub fn add(recording: &mut Recording, given: &Given, rows: &[Row]) {
+    let Given {
+        platform,
+        traced,
+        oracle,
+        ..
+    } = given;
     let shown = rows
         .iter()
         .filter(|row| row.state_names.len() == platform.domains[0].states.len())
@@ -83,16 +82,19 @@ pub fn add(
     }
 }
 
-/// The CPU that is shown, and from when to when: about the interval that cost any governor most.
+/// The CPU that is shown, and from when to when: about the first sleep in which a file chose
+/// otherwise, or the interval that cost any governor most.
 fn window(traced: &TracedIntervals, shown: &[(&Row, &GovernorReplay)]) -> Option<(u16, u64, u64)> {
     let yardstick = |row: &Row| matches!(row.name().as_str(), "never-deep" | "always-deepest");
     let worst_of =
         |(row, _): &(&Row, &GovernorReplay)| row.worst.map(|excess| (!yardstick(row), excess));
-    let (cpu, at) = shown
-        .iter()
-        .filter_map(worst_of)
-        .max_by_key(|(real, excess)| (*real, excess.energy))
-        .map_or((0, 0), |(_, excess)| (excess.cpu, excess.at));
+    let worst = || {
+        let all = shown.iter().filter_map(worst_of);
+        let worst = all.max_by_key(|(real, excess)| (*real, excess.energy));
+        worst.map(|(_, excess)| (excess.cpu, excess.at))
+    };
+    let mut changed = shown.iter().filter_map(|(row, _)| row.changed.as_ref()?.1);
+    let (cpu, at) = changed.next().or_else(worst).unwrap_or((0, 0));
     let sleep = traced.cpus.get(usize::from(cpu))?.get(at)?;
     let end_ns = sleep.exit_ns.min(sleep.enter_ns + MOST_NS);
     Some((

@@ -16,7 +16,8 @@
 //! | `limits.rs` | limits of latency under which governors choose, and states that are switched off |
 //! | `power_domains.rs` | power domains that the operating system switches off with the last of their CPUs |
 //! | `asked.rs` | what several of the experiments are told alike |
-//! | `idle_replay.rs`, `row.rs`, `results.rs`, `lanes.rs` | `idle-replay`, its rows and its timeline |
+//! | `kernel_file.rs`, `kernel/` | a governor's file of a kernel's tree, compiled and asked |
+//! | `idle_replay.rs`, `trial.rs`, `results.rs`, `lanes.rs` | `idle-replay`, what it tries, its rows and its timeline |
 //! | `clocks.rs` | clocks of this machine |
 //! | `reads.rs` | how long reads of a clock, looks at a record and divisions take |
 //! | `read_sections.rs` | a record that several guards guard |
@@ -31,6 +32,7 @@ pub mod energy;
 pub mod envelope;
 mod idle_clock;
 mod idle_replay;
+pub mod kernel_file;
 mod lanes;
 mod limits;
 pub mod oracle;
@@ -41,9 +43,9 @@ pub mod read_sections;
 pub mod reads;
 pub mod replay;
 mod results;
-mod row;
 mod span;
 pub mod trace;
+mod trial;
 
 pub use asked::{check_there, no_governor};
 pub use idle_clock::IdleClock;

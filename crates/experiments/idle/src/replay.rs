@@ -1,8 +1,10 @@
 //! A governor replayed on a trace, in open loop: what woke a CPU stays where it was. A deeper state
 //! delays the work by its exit latency, and nothing else moves.
 
+use crate::kernel_file::{KernelFile, Question};
 use crate::platform::{Domain, Platform};
 use crate::trace::TracedIntervals;
+use experiment::Error;
 use idle::{
     Accounting, Choice, Clock, Governor, Kind, KnownSituation, MAX_STATES, NEVER_NS, Number,
     Outcome, SleepLength,
@@ -33,6 +35,11 @@ impl Unsaid {
         is_busy: false,
         is_taught: false,
     };
+    /// The same with the traced kernel's past.
+    pub const TAUGHT: Self = Self {
+        is_taught: true,
+        ..Self::TIMER
+    };
     /// The same without a timer.
     pub const ENDLESS: Self = Self {
         is_endless: true,
@@ -42,10 +49,16 @@ impl Unsaid {
     /// The ends of what a trace does not say, and a governor asks for. `own` is true for the
     /// governor of the traced kernel.
     pub fn of(kind: Kind, traced: &TracedIntervals, own: bool) -> Vec<Self> {
+        let asks = [asks_tasks(kind, traced), kind.asks_utilisation()];
+        Self::ends(asks, traced, own)
+    }
+
+    /// The same of a governor that asks for tasks of which the trace does not tell, or for the
+    /// CPU's utilisation.
+    pub fn ends([tasks, utilisation]: [bool; 2], traced: &TracedIntervals, own: bool) -> Vec<Self> {
         let is_unknown =
             |of: fn(&Sleep) -> Option<bool>| traced.all().any(|sleep| of(sleep).is_none());
-        let is_busy = asks_tasks(kind, traced)
-            || kind.asks_utilisation() && is_unknown(|sleep| sleep.utilised);
+        let is_busy = tasks || utilisation && is_unknown(|sleep| sleep.utilised);
         type End = fn(Unsaid) -> Unsaid;
         [
             (
@@ -105,11 +118,13 @@ pub(crate) fn asks_tasks(kind: Kind, traced: &TracedIntervals) -> bool {
 
 /// The one who chooses.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Chooser {
+pub enum Chooser<'l> {
     /// The traced kernel, as recorded.
     Recorded,
     /// A governor.
     Governor(Kind),
+    /// One that was asked before: what came of each interval of each CPU.
+    Asked(&'l [Vec<Lived>]),
 }
 
 /// The effect of reading the clock, and of the division after it, on a stay.
@@ -225,7 +240,7 @@ impl Delays {
 pub fn replay(
     platform: &Platform,
     traced: &TracedIntervals,
-    chooser: Chooser,
+    chooser: Chooser<'_>,
     unsaid: Unsaid,
     tick_ns: u64,
     reading: &mut impl Reading,
@@ -240,7 +255,7 @@ pub fn replay(
         let of_cpu = Sleeper::new(platform, cpu, tick_ns);
         let table = &of_cpu.domain().table;
         let mut governor = match chooser {
-            Chooser::Recorded => None,
+            Chooser::Recorded | Chooser::Asked(_) => None,
             Chooser::Governor(kind) => Some(Governor::new(kind, table, tick_ns)),
         };
         let past = |number| {
@@ -258,9 +273,10 @@ pub fn replay(
         let (mut chosen, mut events) = (Vec::new(), Vec::new());
         for (number, sleep) in sleeps.iter().enumerate() {
             let asked = asked(platform, sleep, unsaid, tick_ns);
-            let lived = match &mut governor {
-                None => of_cpu.recorded(sleep, &asked, reading),
-                Some(governor) => of_cpu.lives(governor, sleep, asked, past(number), reading),
+            let lived = match (chooser, &mut governor) {
+                (Chooser::Asked(lived), _) => lived[cpu][number].clone(),
+                (_, None) => of_cpu.recorded(sleep, &asked, reading),
+                (_, Some(governor)) => of_cpu.lives(governor, sleep, asked, past(number), reading),
             };
             for stay in &lived.stays {
                 stay.count(of_cpu.domain(), &mut accounting, &mut replayed);
@@ -284,6 +300,34 @@ pub fn replay(
         }
     }
     replayed
+}
+
+/// What comes of each interval of each CPU with a kernel's file, for [`replay`].
+///
+/// # Errors
+/// Its code crashed or hung.
+pub fn ask(
+    file: &KernelFile,
+    platform: &Platform,
+    traced: &TracedIntervals,
+    unsaid: Unsaid,
+    tick_ns: u64,
+) -> Result<Vec<Vec<Lived>>, Error> {
+    let tracing_ns = traced.tracing_ns().unwrap_or(0);
+    let of_cpu = |(cpu, sleeps): (usize, &Vec<Sleep>)| {
+        let table = &Sleeper::new(platform, cpu, tick_ns).domain().table;
+        let question = |(number, sleep): (usize, &Sleep)| Question {
+            asked: asked(platform, sleep, unsaid, tick_ns),
+            interval_ns: sleep.interval_ns(),
+            got_tick: sleep.got_tick == Some(true),
+            seen: unsaid
+                .is_taught
+                .then(|| seen(traced, (cpu, number), table.last(), tracing_ns)),
+        };
+        let questions: Vec<Question> = sleeps.iter().enumerate().map(question).collect();
+        file.lives(table, &questions)
+    };
+    traced.cpus.iter().enumerate().map(of_cpu).collect()
 }
 
 /// The outcome of a recorded choice; a state that the platform lacks is its deepest, `last`. A stay
@@ -317,14 +361,15 @@ pub(crate) struct Sleeper<'p> {
 }
 
 /// What came of an interval: stays in states.
-struct Lived {
-    stays: Vec<Stay>,
+#[derive(Clone, Debug, PartialEq)]
+pub struct Lived {
+    pub(crate) stays: Vec<Stay>,
     /// The time from the last choice on after which the timer hardware was programmed to fire.
-    event_ns: u64,
+    pub(crate) event_ns: u64,
 }
 
 /// A stay in a state.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Stay {
     pub state: usize,
     /// The time from the choice to the end, in nanoseconds.
@@ -516,20 +561,8 @@ pub struct Agreement {
 pub const FIRST: usize = 50;
 
 impl Agreement {
-    /// Compares a governor with the traced kernel, whose past it has.
-    pub fn new(platform: &Platform, traced: &TracedIntervals, kind: Kind, tick_ns: u64) -> Self {
-        let past = Unsaid {
-            is_taught: true,
-            ..Unsaid::TIMER
-        };
-        let replayed = replay(
-            platform,
-            traced,
-            Chooser::Governor(kind),
-            past,
-            tick_ns,
-            &mut Ideal,
-        );
+    /// Compares a governor with the traced kernel, whose past it had ([`Unsaid::TAUGHT`]).
+    pub fn new(platform: &Platform, traced: &TracedIntervals, replayed: &GovernorReplay) -> Self {
         let states = platform.domains[0].states.len();
         let mut counts = vec![vec![0; states]; states];
         for (sleeps, chosen) in traced.cpus.iter().zip(&replayed.chosen) {

@@ -4,10 +4,9 @@ use crate::energy::Energies;
 use crate::lanes;
 use crate::oracle::Oracle;
 use crate::platform::{POINTS, Platform};
-use crate::replay::{Agreement, Chooser, GovernorReplay};
-use crate::row::Row;
+use crate::replay::{Agreement, GovernorReplay};
 use crate::trace::TracedIntervals;
-use idle::Kind;
+use crate::trial::{Given, Row};
 use itertools::Itertools;
 use recording::{Header, Picture, Recording, Series, facts, metrics};
 
@@ -20,43 +19,35 @@ const COUNTERS: &str = "counters";
 /// The recording of a replay.
 pub fn recording(
     header: Header,
-    platform: &Platform,
-    traced: &TracedIntervals,
-    own: Option<Kind>,
+    given: &Given,
     rows: &[Row],
-    oracle: &Oracle,
     s2idle: Option<(u64, String)>,
 ) -> Recording {
+    let Given {
+        platform, traced, ..
+    } = given;
     let mut recording = Recording::new(header);
     let limits = rows
         .iter()
         .filter_map(|row| {
-            let limit = row.limit.as_ref()?;
-            let Chooser::Governor(of) = row.chooser else {
-                return None;
-            };
-            let (name, left) = (row.name(), limit.left(platform));
+            let limit = row.trial.limit.as_ref()?;
             Some(facts::Limited {
-                name,
-                of: of.to_string(),
+                name: row.name(),
+                of: row.trial.who.name(),
                 latency_us: limit.latency_us,
-                left,
+                left: limit.left(platform),
             })
         })
         .collect();
-    let own = own.map(|kind| kind.to_string());
-    describe(
-        &mut recording.header,
-        platform,
-        traced,
-        facts::Replay {
-            own,
-            limits,
-            s2idle,
-            ..Default::default()
-        },
-        oracle,
-    );
+    let changed = rows.iter().filter_map(|row| row.changed.as_ref());
+    let replay = facts::Replay {
+        changed: changed.map(|(changed, _)| changed.clone()).collect(),
+        own: given.own.map(|kind| kind.to_string()),
+        limits,
+        s2idle,
+        ..Default::default()
+    };
+    describe(&mut recording.header, given, replay);
     intervals(&mut recording, traced);
     for row in rows {
         add_row(&mut recording, platform, row);
@@ -64,8 +55,8 @@ pub fn recording(
     if traced.has_states_of(platform.state_names()) && !traced.counters.is_empty() {
         counters(&mut recording, platform, traced);
     }
-    of_oracle(&mut recording, platform, oracle);
-    lanes::add(&mut recording, platform, traced, rows, oracle);
+    of_oracle(&mut recording, platform, &given.oracle);
+    lanes::add(&mut recording, given, rows);
     recording
 }
 
@@ -112,13 +103,8 @@ fn pictures() -> Vec<Picture> {
     ]
 }
 
-fn describe(
-    header: &mut Header,
-    platform: &Platform,
-    traced: &TracedIntervals,
-    replay: facts::Replay,
-    oracle: &Oracle,
-) {
+fn describe(header: &mut Header, given: &Given, replay: facts::Replay) {
+    let platform = &given.platform;
     let power = platform.power.as_ref().map(platforms::power_facts);
     let powers_assumed = platform
         .power
@@ -142,10 +128,16 @@ fn describe(
         header.coordinates.insert(point_name(at), place);
     }
     header.pictures = pictures();
-    notes(header, platform, traced, oracle);
+    notes(header, given);
 }
 
-fn notes(header: &mut Header, platform: &Platform, traced: &TracedIntervals, oracle: &Oracle) {
+fn notes(header: &mut Header, given: &Given) {
+    let Given {
+        platform,
+        traced,
+        oracle,
+        ..
+    } = given;
     header.notes.push(
         "The replay is open loop: what woke a CPU stays where it was; a deeper state delays the work by its exit latency, and nothing else moves."
             .to_owned(),

@@ -49,6 +49,9 @@ pub struct Replay<'r> {
     /// What limits cost, where governors were replayed under some.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub limits: Vec<Limited<'r>>,
+    /// Governors' files, each beside the governor that was named before it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub changed: Vec<facts::Changed>,
     /// A limit for s2idle in microseconds, and the state that it enters then.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub s2idle: Option<(u64, String)>,
@@ -587,6 +590,7 @@ pub fn read<'r>(findings: &Findings<'r>) -> Result<Replay<'r>, FactsError> {
             .collect(),
         governors,
         limits,
+        changed: facts.changed,
         s2idle: facts.s2idle,
         notes: &recording.header.notes,
         recording: findings.folder,

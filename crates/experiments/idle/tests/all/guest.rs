@@ -4,15 +4,14 @@
 //! Time in the guest counts instructions, so that the traces do not depend on how busy this machine
 //! is.
 
+use crate::replay::agreed;
 use idle::Kind;
-use idle_experiments::replay::Agreement;
 use idle_experiments::trace::TracedIntervals;
 use qemu::linux::{self, Linux};
 use qemu::{Build, Images, Machine};
 use sleeps::{SleepLength, Waker};
 use std::path::{Path, PathBuf};
 
-const TICK_NS: u64 = 4_000_000;
 const GOVERNORS: [(&str, Kind); 2] = [("menu", Kind::menu(6, 1)), ("ladder", Kind::Ladder)];
 
 fn root() -> PathBuf {
@@ -218,7 +217,7 @@ fn governors_choose_as_the_kernel_does_and_our_accounting_is_the_kernels() {
         for (path, (name, kind)) in traces.iter().zip(GOVERNORS) {
             let what = format!("{name}, {cpus} CPUs");
             let traced = TracedIntervals::open(path).unwrap();
-            let agreement = Agreement::new(&platform, &traced, kind, TICK_NS);
+            let agreement = agreed(&platform, &traced, kind);
             let [same, balanced, commonest] = [
                 agreement.same(),
                 agreement.balanced(),

@@ -1,6 +1,7 @@
 //! The integration tests of this crate: one program, which is linked once.
 
 mod guest;
+mod kernel_file;
 mod limits;
 mod platforms;
 mod power_domains;

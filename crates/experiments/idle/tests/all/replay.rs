@@ -245,6 +245,13 @@ fn by_hand(
     of_cores.sum::<u128>() + of_domains.sum::<u128>()
 }
 
+/// The choices of a governor beside those of the traced kernel.
+pub fn agreed(platform: &Platform, traced: &TracedIntervals, kind: Kind) -> Agreement {
+    let (chooser, past) = (Chooser::Governor(kind), Unsaid::TAUGHT);
+    let taught = replay(platform, traced, chooser, past, TICK_NS, &mut Ideal);
+    Agreement::new(platform, traced, &taught)
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
@@ -489,13 +496,13 @@ fn agreement_leaves_out_the_first_intervals_and_those_that_are_not_known() {
             },
         )
     }));
-    let agreement = Agreement::new(&platform, &traced, Kind::menu(6, 1), TICK_NS);
+    let agreement = agreed(&platform, &traced, Kind::menu(6, 1));
     assert_eq!(
         (agreement.all(), agreement.same(), agreement.balanced()),
         (50, Some(1.0), Some(1.0))
     );
     assert_eq!(agreement.commonest(), Some(1.0));
-    let never = Agreement::new(&platform, &traced, Kind::NeverDeep, TICK_NS);
+    let never = agreed(&platform, &traced, Kind::NeverDeep);
     assert_eq!((never.same(), never.balanced()), (Some(0.0), Some(0.0)));
 }
 

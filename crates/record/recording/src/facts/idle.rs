@@ -1,4 +1,5 @@
 use super::{Facts, Power};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Governors that were replayed on a trace.
@@ -19,9 +20,32 @@ pub struct Replay {
     /// The rows of governors that chose under a limit.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub limits: Vec<Limited>,
+    /// Governors' files, each beside the governor that was named before it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changed: Vec<Changed>,
     /// A limit for s2idle in us, and the state that it enters then.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub s2idle: Option<(u64, String)>,
+}
+
+/// A governor's file beside the governor that was named before it.
+#[derive(Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Changed {
+    /// Its row.
+    pub name: String,
+    /// The row of the other.
+    pub of: String,
+    /// Sleeps in which both chose.
+    pub sleeps: u64,
+    /// Those in which they chose different states: the least and the most over what the trace does
+    /// not say.
+    pub different: [u64; 2],
+    /// The same by state: the other's, its own, and the most sleeps; the commonest first.
+    pub states: Vec<(String, String, u64)>,
+    /// The share by which it takes less energy, least and most, over the same and over what a round
+    /// trip costs; `None` without powers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub less: Option<[f64; 2]>,
 }
 
 /// A governor that chose under a limit.

@@ -8,7 +8,7 @@ use findings::cpuidle::{self, KernelCounts, Residency, Test};
 use findings::idle_clock::{Clock, Clocks};
 use findings::idle_replay::{Bounds, Governor, Intervals, RECORDED, Replay, State};
 use itertools::Itertools;
-use recording::facts::{WakeRow, WakeUps};
+use recording::facts::{Changed, WakeRow, WakeUps};
 use recording::total_order;
 use std::cmp::Reverse;
 
@@ -33,8 +33,12 @@ pub fn replay(replay: &Replay<'_>) -> String {
     let asked =
         asked.map(|(us, states)| format!("Within {us} us s2idle of Linux 7.2 enters {states}."));
     let mut said = asked.into_iter().chain(outside(replay)).collect_vec();
+    said.extend(replay.changed.iter().flat_map(changed));
     if !replay.limits.is_empty() {
         said.push(limit(replay));
+    }
+    if !replay.limits.is_empty() || !replay.changed.is_empty() {
+        said.truncate(3);
         return said.join(" ");
     }
     let Some(best) = verdict.best.and_then(|best| replay.governor(best)) else {
@@ -83,6 +87,44 @@ fn outside(replay: &Replay<'_>) -> Option<String> {
         replay.own_governor?,
         between(first.replayed, whole).plain()
     ))
+}
+
+/// The sleeps in which a governor's file chooses otherwise than another governor, and their cost.
+fn changed(of: &Changed) -> Vec<String> {
+    let Changed {
+        name, of: other, ..
+    } = of;
+    let [least, most] = of.different;
+    let all = of.sleeps;
+    if most == 0 {
+        return vec![format!(
+            "{name} chooses the same states as {other} in all {all} sleeps."
+        )];
+    }
+    let range = Bounds {
+        low: least as f64,
+        high: most as f64,
+    };
+    let each = of.states.iter().take(2);
+    let mut each = each
+        .map(|(theirs, own, count)| format!("{own} in place of {theirs} in {count}"))
+        .collect_vec();
+    let rest = of.states.len() - each.len();
+    each.extend((rest > 0).then(|| format!("{rest} other changes")));
+    let mut said = vec![format!(
+        "{name} chooses another state than {other} in {} of {all} sleeps: {}.",
+        between(range, whole).plain(),
+        listed(each)
+    )];
+    said.extend(of.less.map(|less| {
+        let share = share_less(less);
+        if less[0] > 0.0 || less[1] < 0.0 {
+            format!("{name} takes {share} energy than {other} on this trace.")
+        } else {
+            format!("Whether {name} takes less energy than {other} on this trace cannot be told: {share}.")
+        }
+    }));
+    said
 }
 
 /// The energy of a governor in the unit of all, as a cell.
@@ -134,6 +176,13 @@ fn of_energy(
 /// The input that would decide what the answer cannot tell.
 pub fn undecided(replay: &Replay<'_>) -> Option<String> {
     let verdict = &replay.verdict;
+    let of = &replay.intervals;
+    if !replay.changed.is_empty() {
+        let is_open = of.bounded + of.unknown > 0;
+        return is_open.then(|| {
+            "What the trace does not say is taken at its ends for a governor's file: between them it may choose otherwise.".to_owned()
+        });
+    }
     let (one, other, is_told) = match replay.limits.first() {
         Some(limit) => {
             let less = limit.less.filter(|less| less.low <= 0.0 && less.high > 0.0);
@@ -145,7 +194,6 @@ pub fn undecided(replay: &Replay<'_>) -> Option<String> {
         && !replay
             .governor(one)?
             .hangs_on_trace(replay.governor(other)?);
-    let of = &replay.intervals;
     match of.bounded + of.unknown {
         _ if is_told || !verdict.outside.is_empty() => None,
         _ if hangs_on_costs => Some(

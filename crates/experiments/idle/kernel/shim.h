@@ -1,5 +1,5 @@
-/* The little of the kernel that menu.c and teo.c ask of it, for a program that runs them alone. Every header of the kernel that they include is this
- * one. Types are the kernel's, since overflows are part of what is compared. */
+/* The little of the kernel that a governor of drivers/cpuidle/governors asks of it, for a program that runs it alone. Every header of the kernel that it
+ * includes is this one. Types are the kernel's, since overflows are part of what is compared. */
 #ifndef SHIM_H
 #define SHIM_H
 
@@ -27,7 +27,16 @@ typedef s64 ktime_t;
 #define likely(x) (x)
 #define unlikely(x) (x)
 #define __init
+#define __read_mostly
+#define module_param(name, type, mode)
+#define trace_guest_halt_poll_ns_grow(now, before) ((void)(before))
+#define trace_guest_halt_poll_ns_shrink(now, before) ((void)(before))
+#define kvm_para_available() true
+#define tick_nohz_enabled true
+#define jiffies (shim_clock / TICK_NSEC)
 #define min(a, b) ({ __typeof__(a) a_ = (a); __typeof__(b) b_ = (b); a_ < b_ ? a_ : b_; })
+#define min_t(type, a, b) min((type)(a), (type)(b))
+#define max_t(type, a, b) max((type)(a), (type)(b))
 #define max(a, b) ({ __typeof__(a) a_ = (a); __typeof__(b) b_ = (b); a_ > b_ ? a_ : b_; })
 #define div_u64(a, b) ((u64)(a) / (u32)(b))
 #define div64_u64(a, b) ((u64)(a) / (u64)(b))
@@ -38,6 +47,8 @@ typedef s64 ktime_t;
 #define this_cpu_ptr(p) (p)
 #define per_cpu_ptr(p, cpu) (p)
 #define per_cpu(v, cpu) (v)
+#define this_cpu_read(v) (v)
+#define this_cpu_write(v, to) ((v) = (to))
 #define postcore_initcall(f) int shim_register(void) { return f(); }
 
 #define CPUIDLE_STATE_MAX 10
@@ -57,7 +68,7 @@ struct cpuidle_device {
 	unsigned int poll_time_limit:1;
 	unsigned int cpu;
 	int last_state_idx;
-	u64 last_residency_ns;
+	u64 last_residency_ns, poll_limit_ns;
 	struct cpuidle_state_usage states_usage[CPUIDLE_STATE_MAX];
 };
 
