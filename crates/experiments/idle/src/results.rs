@@ -6,7 +6,7 @@ use crate::oracle::Oracle;
 use crate::platform::{POINTS, Platform};
 use crate::replay::{Agreement, GovernorReplay};
 use crate::trace::TracedIntervals;
-use crate::trial::{Given, Row};
+use crate::trial::{Given, Row, Who};
 use itertools::Itertools;
 use recording::{Header, Picture, Recording, Series, facts, metrics};
 
@@ -51,6 +51,9 @@ pub fn recording(
     intervals(&mut recording, traced);
     for row in rows {
         add_row(&mut recording, platform, row);
+        if matches!(row.trial.who, Who::File(_)) && row.trial.limit.is_none() {
+            choices(&mut recording, traced, row);
+        }
     }
     if traced.has_states_of(platform.state_names()) && !traced.counters.is_empty() {
         counters(&mut recording, platform, traced);
@@ -92,6 +95,20 @@ fn add_row(recording: &mut Recording, platform: &Platform, row: &Row) {
     }
     if let Some(agreement) = &row.agreement {
         compared(recording, row, agreement);
+    }
+}
+
+/// Adds each choice of a governor's file, at the first end of what the trace does not say.
+fn choices(recording: &mut Recording, traced: &TracedIntervals, row: &Row) {
+    let series = recording.series(&row.name(), facts::Replay::CHOICES, "");
+    let points = row.state_names.iter().map(|state| recording.point(state));
+    let points = points.collect_vec();
+    let chosen = row.replays.iter().take(1).flat_map(|(_, of)| &of.chosen);
+    for (cpu, (sleeps, chosen)) in (0..).zip(traced.cpus.iter().zip(chosen)) {
+        for (sleep, &state) in sleeps.iter().zip(chosen) {
+            let point = points[usize::from(state)];
+            recording.event(series, 0, cpu, sleep.enter_ns, 0, point, state.into());
+        }
     }
 }
 

@@ -14,8 +14,6 @@ use experiment::{Error, Progress, Request};
 use idle::{DomainKind, Kind};
 use itertools::Itertools;
 use recording::facts::Changed;
-use std::cmp::Reverse;
-use std::collections::HashMap;
 use std::sync::Arc;
 
 /// The governors of a current kernel.
@@ -248,52 +246,33 @@ impl Given {
         replays: &[(Unsaid, GovernorReplay)],
     ) -> Result<(Changed, Option<(u16, usize)>), Error> {
         let platform = &self.platform;
+        let states = platform.state_names().collect_vec();
         let (mut first, mut all, mut less) = (None, Vec::new(), Vec::new());
         for (unsaid, own) in replays {
             let other = self.replayed(platform, before, *unsaid)?;
-            let cpus = own.chosen.iter().zip(&other.chosen);
-            let is_other = |(own, other): &(&u8, &u8)| own != other;
-            let pairs = cpus.clone().flat_map(|(own, other)| own.iter().zip(other));
-            all.push(
-                pairs
-                    .filter(is_other)
-                    .map(|(own, other)| (*own, *other))
-                    .counts(),
-            );
-            let in_cpu = |(own, other): (&Vec<u8>, &Vec<u8>)| {
-                own.iter().zip(other).position(|of| is_other(&of))
+            let pairs = |(cpu, (own, other)): (u16, (&Vec<u8>, &Vec<u8>))| {
+                let pairs = other.iter().copied().zip(own.iter().copied()).enumerate();
+                pairs.map(|(at, pair)| ((cpu, at), pair)).collect_vec()
             };
-            let found = (0..)
-                .zip(cpus)
-                .find_map(|(cpu, of)| Some((cpu, in_cpu(of)?)));
-            first = first.or(found);
+            let cpus = (0..).zip(own.chosen.iter().zip(&other.chosen));
+            let pairs = cpus.flat_map(pairs).collect_vec();
+            let mut differing = pairs.iter().filter(|(_, (other, own))| other != own);
+            first = first.or(differing.next().map(|(place, _)| *place));
+            let name = |state: u8| states[usize::from(state)];
+            let choices = pairs
+                .iter()
+                .map(|(_, (other, own))| (name(*other), name(*own)));
+            all.push(Changed::new([who.name(), before.name()], choices));
             let [own, other] = [own, &other].map(|of| energy(platform, &self.segments, of));
             let pairs = own.iter().zip(other).filter(|(_, other)| *other > 0);
             less.extend(pairs.map(|(own, other)| 1.0 - *own as f64 / other as f64));
         }
-        let name = |state: u8| {
-            platform
-                .state_names()
-                .nth(usize::from(state))
-                .map_or_else(String::new, str::to_owned)
-        };
-        let sum = |of: &HashMap<_, usize>| of.values().sum::<usize>() as u64;
-        let ends = all.iter().map(sum).minmax().into_option();
-        let most = all.into_iter().max_by_key(sum).unwrap_or_default();
-        let most = most
-            .into_iter()
-            .sorted_by_key(|(pair, count)| (Reverse(*count), *pair));
+        let least = all.iter().map(|of| of.different[0]).min();
         let less = less.into_iter().minmax_by(f64::total_cmp).into_option();
-        let changed = Changed {
-            name: who.name(),
-            of: before.name(),
-            sleeps: self.traced.all().count() as u64,
-            different: ends.map_or([0, 0], Into::into),
-            states: most
-                .map(|((own, other), count)| (name(other), name(own), count as u64))
-                .collect(),
-            less: less.filter(|_| platform.power.is_some()).map(Into::into),
-        };
+        let most = all.into_iter().max_by_key(|of| of.different[1]);
+        let mut changed = most.ok_or_else(|| Error::failed("nothing was replayed"))?;
+        changed.different[0] = least.unwrap_or(0);
+        changed.less = less.filter(|_| platform.power.is_some()).map(Into::into);
         Ok((changed, first))
     }
 

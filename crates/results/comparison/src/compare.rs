@@ -1,5 +1,6 @@
 //! The comparison itself.
 
+use crate::choices;
 use crate::conditions::{differing, leave_unjudged, odd_runs, withhold_shifts};
 use crate::functions;
 use crate::idle::idle_tests;
@@ -89,6 +90,7 @@ pub fn compare(inputs: &[Input<'_>], options: &Options) -> Result<Comparison, Er
         paths: side_by_side(&rows, &paths),
         functions: functions::functions(&sides, inputs, &mut warnings),
         idle: idle_tests(inputs, &chosen, &mut warnings),
+        choices: choices::changed(inputs, &rows),
         warnings,
         missing: matched.missing,
         conditions,

@@ -34,6 +34,7 @@ impl Judge<'_> {
         for side in 1..self.sides.len() {
             shifts.extend(self.judge_side(matched, &mut rows, side));
             judge_ranges(&mut rows, side);
+            judge_points(&mut rows, side);
         }
         (rows, shifts)
     }
@@ -247,6 +248,27 @@ fn judge_ranges(rows: &mut [Row], side: usize) {
             && change.verdict != Verdict::Same
         {
             change.verdict = Verdict::Unclear;
+        }
+    }
+}
+
+/// Takes back the verdicts on a governor's idle energy where what a round trip costs, or what the
+/// trace does not say, decides whether it is more or less.
+fn judge_points(rows: &mut [Row], side: usize) {
+    let of_energy = rows
+        .iter_mut()
+        .filter(|row| row.key.metric == metrics::IDLE_ENERGY.name);
+    let by_governor = of_energy.into_group_map_by(|row| row.key.variant.clone());
+    for mut rows in by_governor.into_values() {
+        let changes = rows
+            .iter_mut()
+            .filter_map(|row| row.changes[side - 1].as_mut());
+        let changes = changes.collect_vec();
+        let ways = changes.iter().filter(|of| of.absolute != 0.0);
+        if !ways.map(|of| of.absolute > 0.0).all_equal() {
+            for change in changes {
+                change.verdict = Verdict::Unclear;
+            }
         }
     }
 }

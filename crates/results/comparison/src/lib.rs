@@ -17,6 +17,7 @@
 //! by importing it.
 #![forbid(unsafe_code)]
 
+mod choices;
 mod compare;
 mod conditions;
 mod functions;

@@ -4,6 +4,7 @@ use crate::inputs::Difference;
 use crate::policy::Unjudged;
 use crate::table::{Key, TableName, Who};
 use attribution::{Cause, Spent};
+use recording::facts::Changed;
 use recording::idle::{IdleSum, percent_of};
 use recording::metrics::Better;
 use recording::total_order;
@@ -64,6 +65,8 @@ pub struct Comparison {
     pub functions: Vec<CallFunctions>,
     /// Kernels' counts of their idle states, where that is what is compared.
     pub idle: Vec<IdleTest>,
+    /// Sleeps in which a governor's file chose otherwise than in the base.
+    pub choices: Vec<Changed>,
     /// A change of PSCI calls' instructions in time of a board, where one was asked for.
     pub on_board: Option<OnBoard>,
     /// The level of false alarms in the whole.

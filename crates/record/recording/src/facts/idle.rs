@@ -1,6 +1,8 @@
 use super::{Facts, Power};
+use itertools::Itertools;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::cmp::Reverse;
 
 /// Governors that were replayed on a trace.
 #[derive(Default, Serialize, Deserialize)]
@@ -29,7 +31,7 @@ pub struct Replay {
 }
 
 /// A governor's file beside the governor that was named before it.
-#[derive(Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Changed {
     /// Its row.
     pub name: String,
@@ -46,6 +48,33 @@ pub struct Changed {
     /// trip costs; `None` without powers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub less: Option<[f64; 2]>,
+}
+
+impl Changed {
+    /// The choices of one beside those of another, by the state of each sleep: the other's, its
+    /// own.
+    pub fn new<'s>(
+        [name, of]: [String; 2],
+        choices: impl Iterator<Item = (&'s str, &'s str)>,
+    ) -> Self {
+        let mut sleeps = 0;
+        let counted = choices.inspect(|_| sleeps += 1);
+        let counts = counted.filter(|(of, own)| of != own).counts();
+        let states = counts
+            .into_iter()
+            .sorted_by_key(|(pair, count)| (Reverse(*count), *pair))
+            .map(|((of, own), count)| (of.to_owned(), own.to_owned(), count as u64))
+            .collect_vec();
+        let different = states.iter().map(|(.., count)| count).sum();
+        Self {
+            name,
+            of,
+            sleeps,
+            different: [different; 2],
+            states,
+            less: None,
+        }
+    }
 }
 
 /// A governor that chose under a limit.
@@ -69,6 +98,9 @@ impl Replay {
     /// The case of power domains: a domain's name is the role, its state's the subject. The time
     /// without a subject is that in which all of its CPUs were idle.
     pub const POWER_DOMAINS: &str = "power-domains";
+    /// The case of the choices of governors' files: an event for each sleep, of which the point is
+    /// the state.
+    pub const CHOICES: &str = "choices";
     /// The subject of counts over all states.
     pub const ALL_STATES: &str = "all states";
 }

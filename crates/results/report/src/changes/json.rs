@@ -51,6 +51,7 @@ pub fn comparison_json(comparison: &Comparison, published: Option<&PublishedChan
         "rows": comparison.rows.iter().map(row).collect_vec(),
         "critical_paths": comparison.paths.iter().map(paths).collect_vec(),
         "functions": comparison.functions,
+        "choices": comparison.choices,
         "published_changes": published,
     });
     if let Some(of) = &comparison.on_board {

@@ -30,6 +30,7 @@ fn changed_rows(comparison: &Comparison, side: usize) -> impl Iterator<Item = Ch
 pub fn answer(comparison: &Comparison) -> Vec<String> {
     let sides = 1..comparison.sides.len();
     let mut told = missing(comparison);
+    told.extend(comparison.choices.iter().flat_map(super::idle::changed));
     told.extend(given_again(comparison));
     told.extend(conditions(comparison));
     told.extend(odd_runs(comparison));

@@ -90,7 +90,7 @@ fn outside(replay: &Replay<'_>) -> Option<String> {
 }
 
 /// The sleeps in which a governor's file chooses otherwise than another governor, and their cost.
-fn changed(of: &Changed) -> Vec<String> {
+pub fn changed(of: &Changed) -> Vec<String> {
     let Changed {
         name, of: other, ..
     } = of;
