@@ -2,11 +2,14 @@
 //!
 //! Each header of the kernel that it includes is `kernel/shim.h`; `kernel/driver.c` asks it.
 
-use crate::replay::{Lived, Stay};
+use crate::platform::Platform;
+use crate::replay::{Ideal, Lived, Stay, Unsaid, asked, seen};
+use crate::trace::TracedIntervals;
 use disk::Partial;
 use experiment::Error;
 use idle::{KnownSituation, Outcome, SleepLength, State, States};
 use itertools::Itertools;
+use sleeps::Sleep;
 use std::fmt::Write as _;
 use std::io::Write;
 use std::path::{Component, Path, PathBuf};
@@ -46,16 +49,12 @@ pub struct KernelFile {
     pub asks: [bool; 2],
 }
 
-/// An interval in which it is asked.
-pub struct Question {
-    /// The facts that it can find out.
-    pub asked: KnownSituation,
-    /// Length of the interval, in nanoseconds.
-    pub interval_ns: u64,
-    /// True if the tick came in it.
-    pub got_tick: bool,
-    /// The outcome that it learns in place of that of its own choice.
-    pub seen: Option<Outcome>,
+/// An interval in which it is asked: the facts that it can find out, and the outcome that it learns
+/// in place of that of its own choice.
+struct Question<'s> {
+    sleep: &'s Sleep,
+    asked: KnownSituation,
+    seen: Option<Outcome>,
 }
 
 impl KernelFile {
@@ -117,11 +116,37 @@ impl KernelFile {
         })
     }
 
-    /// What comes of the intervals of a CPU. A past that it is taught it goes through once before.
+    /// What comes of each interval of each CPU, for [`replay`](crate::replay::replay).
     ///
     /// # Errors
     /// Its code crashed or hung.
-    pub fn lives(&self, states: &States, questions: &[Question]) -> Result<Vec<Lived>, Error> {
+    pub fn ask(
+        &self,
+        platform: &Platform,
+        traced: &TracedIntervals,
+        unsaid: Unsaid,
+        tick_ns: u64,
+    ) -> Result<Vec<Vec<Lived>>, Error> {
+        let tracing_ns = traced.tracing_ns().unwrap_or(0);
+        let of_cpu = |(cpu, sleeps): (usize, &Vec<Sleep>)| {
+            let table = &platform.domains[platform.place(cpu as u16).0].table;
+            let question = |(number, sleep)| Question {
+                sleep,
+                asked: asked(platform, sleep, unsaid, tick_ns),
+                seen: unsaid
+                    .is_taught
+                    .then(|| seen(traced, (cpu, number), table.last(), tracing_ns)),
+            };
+            self.lives(
+                table,
+                &sleeps.iter().enumerate().map(question).collect_vec(),
+            )
+        };
+        traced.cpus.iter().enumerate().map(of_cpu).collect()
+    }
+
+    /// What comes of the intervals of a CPU. A past that it is taught it goes through once before.
+    fn lives(&self, states: &States, questions: &[Question<'_>]) -> Result<Vec<Lived>, Error> {
         let mut lines = format!("N {}", states.len());
         for state in states.all() {
             let State {
@@ -198,11 +223,12 @@ impl KernelFile {
     }
 }
 
-impl Question {
+impl Question<'_> {
     fn write(&self, lines: &mut String) {
         let SleepLength { timer_ns, event_ns } = self.asked.sleep_length;
-        let [stopped, utilised, got_tick] =
-            [self.asked.tick_stopped, self.asked.utilised, self.got_tick].map(u8::from);
+        let got_tick = self.sleep.got_tick == Some(true);
+        let flags = [self.asked.tick_stopped, self.asked.utilised, got_tick];
+        let [stopped, utilised, got_tick] = flags.map(u8::from);
         let (limit_ns, waiters) = (self.asked.latency_limit_ns, self.asked.io_waiters);
         let (seen, residency_ns) = match &self.seen {
             Some(seen) => (
@@ -211,7 +237,7 @@ impl Question {
             ),
             None => (-2, 0),
         };
-        let interval_ns = self.interval_ns;
+        let interval_ns = self.sleep.interval_ns();
         let _ = writeln!(
             lines,
             "I {timer_ns} {event_ns} {stopped} {limit_ns} {waiters} {utilised} {interval_ns} {got_tick} {seen} {residency_ns}"
@@ -232,11 +258,9 @@ impl Question {
             let until_ns = if stop_tick == "1" { timer_ns } else { event_ns };
             lived.event_ns = until_ns.saturating_sub(before_ns);
             let state = state.parse().ok()?;
-            lived
-                .stays
-                .push(Stay::new(state, stay_ns, &mut crate::replay::Ideal));
+            lived.stays.push(Stay::new(state, stay_ns, &mut Ideal));
             before_ns += stay_ns;
-            if before_ns >= self.interval_ns {
+            if before_ns >= self.sleep.interval_ns() {
                 return Some(lived);
             }
         }

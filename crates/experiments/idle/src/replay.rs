@@ -1,10 +1,8 @@
 //! A governor replayed on a trace, in open loop: what woke a CPU stays where it was. A deeper state
 //! delays the work by its exit latency, and nothing else moves.
 
-use crate::kernel_file::{KernelFile, Question};
 use crate::platform::{Domain, Platform};
 use crate::trace::TracedIntervals;
-use experiment::Error;
 use idle::{
     Accounting, Choice, Clock, Governor, Kind, KnownSituation, MAX_STATES, NEVER_NS, Number,
     Outcome, SleepLength,
@@ -302,34 +300,6 @@ pub fn replay(
     replayed
 }
 
-/// What comes of each interval of each CPU with a kernel's file, for [`replay`].
-///
-/// # Errors
-/// Its code crashed or hung.
-pub fn ask(
-    file: &KernelFile,
-    platform: &Platform,
-    traced: &TracedIntervals,
-    unsaid: Unsaid,
-    tick_ns: u64,
-) -> Result<Vec<Vec<Lived>>, Error> {
-    let tracing_ns = traced.tracing_ns().unwrap_or(0);
-    let of_cpu = |(cpu, sleeps): (usize, &Vec<Sleep>)| {
-        let table = &Sleeper::new(platform, cpu, tick_ns).domain().table;
-        let question = |(number, sleep): (usize, &Sleep)| Question {
-            asked: asked(platform, sleep, unsaid, tick_ns),
-            interval_ns: sleep.interval_ns(),
-            got_tick: sleep.got_tick == Some(true),
-            seen: unsaid
-                .is_taught
-                .then(|| seen(traced, (cpu, number), table.last(), tracing_ns)),
-        };
-        let questions: Vec<Question> = sleeps.iter().enumerate().map(question).collect();
-        file.lives(table, &questions)
-    };
-    traced.cpus.iter().enumerate().map(of_cpu).collect()
-}
-
 /// The outcome of a recorded choice; a state that the platform lacks is its deepest, `last`. A stay
 /// is as long as the kernel took it to be, as far as that is known: the time of tracing is taken
 /// off.
@@ -496,7 +466,12 @@ impl<'p> Sleeper<'p> {
 }
 
 /// The facts that a governor can find out at the beginning of an interval.
-fn asked(platform: &Platform, sleep: &Sleep, unsaid: Unsaid, tick_ns: u64) -> KnownSituation {
+pub(crate) fn asked(
+    platform: &Platform,
+    sleep: &Sleep,
+    unsaid: Unsaid,
+    tick_ns: u64,
+) -> KnownSituation {
     let tick_stopped = sleep.tick_stopped.unwrap_or(unsaid.tick_stopped);
     let [least_ns, most_ns] = sleep.length.ends_ns();
     let timer_ns = if unsaid.is_endless {

@@ -8,7 +8,7 @@ use crate::limits::Limit;
 use crate::oracle::{Excess, Oracle, worst};
 use crate::platform::Platform;
 use crate::power_domains::{DOMAIN_GOVERNOR, follow};
-use crate::replay::{Agreement, Chooser, GovernorReplay, Ideal, Unsaid, ask, replay};
+use crate::replay::{Agreement, Chooser, GovernorReplay, Ideal, Unsaid, replay};
 use crate::trace::TracedIntervals;
 use experiment::{Error, Progress, Request};
 use idle::{DomainKind, Kind};
@@ -284,7 +284,7 @@ impl Given {
     ) -> Result<GovernorReplay, Error> {
         let (traced, tick_ns) = (&self.traced, self.tick_ns);
         let asked = match who {
-            Who::File(file) => ask(file, platform, traced, unsaid, tick_ns)?,
+            Who::File(file) => file.ask(platform, traced, unsaid, tick_ns)?,
             _ => Vec::new(),
         };
         let chooser = match who {

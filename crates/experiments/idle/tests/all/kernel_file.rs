@@ -2,7 +2,7 @@
 
 use crate::replay::{known, platform, sleep};
 use idle_experiments::kernel_file::{KernelFile, Source};
-use idle_experiments::replay::{Chooser, GovernorReplay, Ideal, Unsaid, ask, replay};
+use idle_experiments::replay::{Chooser, GovernorReplay, Ideal, Unsaid, replay};
 use idle_experiments::trace::TracedIntervals;
 use sleeps::Waker;
 
@@ -62,7 +62,7 @@ fn replayed(name: &str, line: &str) -> Result<GovernorReplay, String> {
     let platform = platform("qemu-virt");
     let traced = traced();
     let file = KernelFile::compile(&source, TICK_NS).map_err(|error| error.to_string())?;
-    let asked = ask(&file, &platform, &traced, Unsaid::TIMER, TICK_NS);
+    let asked = file.ask(&platform, &traced, Unsaid::TIMER, TICK_NS);
     let asked = asked.map_err(|error| error.to_string())?;
     let chooser = Chooser::Asked(&asked);
     Ok(replay(
