@@ -4,7 +4,6 @@
 //! plan.toml                 the plan, as it was given
 //! sweep.toml                experiment, world, numbers of points and chunks, the program's version
 //! data/chunk=000000/        points.parquet, measures.parquet (events, causes), chunk.toml
-//! runs/                     who ran which chunks: nothing of it is needed to read the data
 //! ```
 //!
 //! A chunk's folder is written beside `data` and renamed into it, so it is there whole or not at
@@ -25,7 +24,8 @@ pub const MARKS_FILE: &str = "sweep.toml";
 pub const CHUNK_FILE: &str = "chunk.toml";
 pub const POINTS_FILE: &str = "points.parquet";
 const DATA: &str = "data";
-pub const RUNS: &str = "runs";
+/// Notes of who ran which chunks, in sweeps of earlier builds.
+const RUNS: &str = "runs";
 
 /// True if a folder holds the data set of a sweep.
 pub fn is_sweep(folder: &Path) -> bool {
@@ -79,10 +79,8 @@ impl Dataset {
 
     /// Writes plan and marks.
     fn write(folder: &Path, marks: Marks, plan: &Plan) -> Result<Self> {
-        for below in [DATA, RUNS] {
-            let path = folder.join(below);
-            fs::create_dir_all(&path).map_err(Error::io(&path, "create"))?;
-        }
+        let data = folder.join(DATA);
+        fs::create_dir_all(&data).map_err(Error::io(&data, "create"))?;
         // The plan first: whoever sees the marks finds it.
         write(&folder.join(PLAN_FILE), plan.text())?;
         let text = toml::to_string(&marks).map_err(|error| unwritable(folder, &error))?;
@@ -346,7 +344,7 @@ fn chunk_name(chunk: u64) -> String {
 }
 
 /// The name of this machine.
-pub fn host() -> String {
+fn host() -> String {
     let name = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     let name: String = name
         .trim()
@@ -369,7 +367,7 @@ pub fn unwritable(path: &Path, error: &dyn std::fmt::Display) -> Error {
 }
 
 /// Writes a small file whole or not at all, over one of the same content.
-pub fn write(path: &Path, text: &str) -> Result {
+fn write(path: &Path, text: &str) -> Result {
     let partial =
         Partial::beside(path, &format!("partial-{}", host())).map_err(Error::io(path, "write"))?;
     fs::write(partial.path(), text)

@@ -1,5 +1,5 @@
 //! The manifests of a data set (`sweep.toml`) and of each of its chunks (`chunk.toml`). The same
-//! plan gives the same text, whoever ran it; who that was lies apart, in `runs/`.
+//! plan gives the same text, whoever ran it.
 
 use recording::{FileFacts, Header};
 use serde::{Deserialize, Serialize};
@@ -64,19 +64,4 @@ pub struct Chunk {
     /// The header of the first point that has rows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub header: Option<Header>,
-}
-
-/// `runs/NAME.toml`: who ran which chunks, when and how fast.
-#[derive(Clone, Debug, Default, Serialize)]
-pub struct Run {
-    /// The share that was asked for: `shard 2/7`.
-    pub share: String,
-    /// The machine's name.
-    pub host: String,
-    pub process: u32,
-    /// Chunks that it wrote.
-    pub chunks: Vec<u64>,
-    pub points: u64,
-    pub seconds: f64,
-    pub run: recording::Run,
 }

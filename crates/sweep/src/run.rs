@@ -1,16 +1,16 @@
 //! A share of the chunks is run, on all cores.
 
 use crate::chunk::{self, Environment, Surroundings};
-use crate::dataset::{Dataset, RUNS, host, unwritable, write};
+use crate::dataset::Dataset;
 use crate::error::{Error, Result};
 use crate::fits::Fitting;
 use crate::inputs::{FileCache, held, sum_of};
-use crate::manifest::{FailedPoint, Run};
+use crate::manifest::FailedPoint;
 use crate::plan::Plan;
 use experiment::{Files, Progress};
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -146,7 +146,6 @@ pub fn run(
         .map(|points| points.end - points.start)
         .sum();
     progress.expect(points, "points");
-    let note = Note::begin(dataset, share);
     let cores = place
         .threads
         .unwrap_or_else(rayon::current_num_threads)
@@ -178,7 +177,6 @@ pub fn run(
     }
     outcome.unwritten.sort_by_key(|unwritten| unwritten.chunk);
     outcome.time = begin.elapsed();
-    note.end(&outcome);
     Ok(outcome)
 }
 
@@ -380,59 +378,6 @@ pub fn some_point_can_run(fitting: &Fitting, place: &Environment<'_>) -> Result 
     match first {
         Some(source) => Err(Error::NoPoint { source }),
         None => Ok(()),
-    }
-}
-
-/// Notes in `runs/` who runs what. It is for people: where it cannot be written, the run goes on.
-struct Note<'d> {
-    dataset: &'d Dataset,
-    run: Run,
-    name: String,
-}
-
-impl<'d> Note<'d> {
-    fn begin(dataset: &'d Dataset, share: &Share) -> Self {
-        let run = provenance::this_run();
-        let when: String = run
-            .when
-            .clone()
-            .unwrap_or_default()
-            .chars()
-            .filter(char::is_ascii_alphanumeric)
-            .collect();
-        let (host, process) = (host(), std::process::id());
-        // A process may run several shares one after the other.
-        static NUMBER: AtomicU64 = AtomicU64::new(0);
-        let name = format!(
-            "{when}-{host}-{process}-{}.toml",
-            NUMBER.fetch_add(1, Relaxed)
-        );
-        let note = Self {
-            dataset,
-            run: Run {
-                share: share.to_string(),
-                host,
-                process,
-                run,
-                ..Run::default()
-            },
-            name,
-        };
-        note.write();
-        note
-    }
-
-    fn write(&self) {
-        let path = self.dataset.folder.join(RUNS).join(&self.name);
-        let text = toml::to_string(&self.run).map_err(|error| unwritable(&path, &error));
-        let _ = text.and_then(|text| write(&path, &text));
-    }
-
-    fn end(mut self, outcome: &Outcome) {
-        self.run.chunks.clone_from(&outcome.chunks);
-        self.run.points = outcome.points;
-        self.run.seconds = outcome.time.as_secs_f64();
-        self.write();
     }
 }
 

@@ -127,7 +127,6 @@ fn one_two_and_seven_shards_leave_the_same_bytes() {
             assert!(shard.wait().unwrap().success());
         }
         assert!(data(&to) == whole, "{of} shards left other bytes");
-        assert_eq!(fs::read_dir(to.join("runs")).unwrap().count(), of);
         // All is there, so nothing is run again.
         let output = sweep(&plan, &to, &["--format", "json"]);
         let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
