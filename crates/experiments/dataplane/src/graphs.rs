@@ -35,7 +35,7 @@ impl GraphKind {
     pub const ALL: [Self; 2] = [Self::L2CrossConnect, Self::Ip4Route];
 
     /// As on the command line.
-    pub fn name(self) -> &'static str {
+    pub const fn name(self) -> &'static str {
         match self {
             Self::L2CrossConnect => "l2-xconnect",
             Self::Ip4Route => "ip4-route",

@@ -53,7 +53,7 @@ pub const FRAME_SIZE: Or<CheckedSetting<usize>> = CheckedSetting::new(
     frame_size,
     "Packets of a frame: 64, 128, 256, 512 or 1024.",
 )
-.or((|| 256, usize::to_string));
+.or("256");
 
 // The settings of the stride study that `prefetch` and `batch` share; those for all worlds also
 // mean something on a modelled core.

@@ -50,13 +50,7 @@ const GRAPH: Or<CheckedSetting<GraphAsked>> = CheckedSetting::new(
     "Graph: l2-xconnect, an L2 cross connect of two interfaces; ip4-route, IPv4 routing in three nodes; \
      or a file with a graph of your own (docs/own-graph.md).",
 )
-.or((
-    || GraphAsked::Ours(GraphKind::Ip4Route),
-    |asked| match asked {
-        GraphAsked::Ours(kind) => kind.name().to_owned(),
-        GraphAsked::File(path) => path.display().to_string(),
-    },
-));
+.or(GraphKind::Ip4Route.name());
 
 const NODES: CheckedSetting<Vec<PathBuf>> = CheckedSetting::new(
     "nodes",
@@ -102,7 +96,7 @@ const STRIDES: Or<CheckedSetting<Strides>> = CheckedSetting::new(
     strides,
     "Prefetch strides of the first node that reads packets, as 4 or 2/13; 0 is none.",
 )
-.or((|| Strides::both(0), |_| "0".to_owned()));
+.or("0");
 
 const BUFFERS: Or<Number<usize>> = Number::new(
     "buffers",

@@ -241,9 +241,6 @@ pub trait One: Copy + Sync + 'static {
     /// A sentence about what would be right.
     fn parse(&self, text: &str) -> Result<Self::Item, String>;
 
-    /// The value of a default.
-    fn usual(&self, usual: Self::Usual) -> Self::Item;
-
     /// A default as it would be given.
     fn shown(&self, usual: Self::Usual) -> String;
 }
@@ -283,9 +280,11 @@ impl<K: One> Takes for WithDefault<K> {
     }
 
     fn value(&self, given: &[String]) -> Self::Value {
+        let usual = || self.one.parse(&self.one.shown(self.usual)).ok();
         self.one
             .value(given)
-            .unwrap_or_else(|| self.one.usual(self.usual))
+            .or_else(usual)
+            .expect("a default is a value that may be given")
     }
 
     fn default(&self) -> Option<String> {
@@ -343,10 +342,6 @@ impl<N: Copy + PartialOrd + Display + FromStr + Sync + 'static> One for Whole<N>
             .ok()
             .filter(|number| (self.least..=self.most).contains(number))
             .ok_or_else(|| format!("a whole number from {} to {}", self.least, self.most))
-    }
-
-    fn usual(&self, usual: N) -> N {
-        usual
     }
 
     fn shown(&self, usual: N) -> String {
@@ -429,10 +424,6 @@ impl<T: Copy + PartialEq + Sync + 'static> One for OneOf<T> {
             })
     }
 
-    fn usual(&self, usual: T) -> T {
-        usual
-    }
-
     fn shown(&self, usual: T) -> String {
         self.0
             .iter()
@@ -461,7 +452,7 @@ impl<T> Copy for Read<T> {}
 
 impl<T> DeclaredSetting<Read<T>> {
     /// A word that goes by `value_name` in help, and that `parse` reads; its error says what would
-    /// be right. A default of it is a pair: the value, and what shows it as it would be given.
+    /// be right.
     pub const fn new(
         name: &'static str,
         value_name: &'static str,
@@ -474,7 +465,7 @@ impl<T> DeclaredSetting<Read<T>> {
 
 impl<T: 'static> One for Read<T> {
     type Item = T;
-    type Usual = (fn() -> T, fn(&T) -> String);
+    type Usual = &'static str;
 
     fn kind(&self) -> Kind {
         Kind::Checked(self.value_name)
@@ -484,12 +475,8 @@ impl<T: 'static> One for Read<T> {
         (self.parse)(text)
     }
 
-    fn usual(&self, (value, _): Self::Usual) -> T {
-        value()
-    }
-
-    fn shown(&self, (value, shown): Self::Usual) -> String {
-        shown(&value())
+    fn shown(&self, usual: &'static str) -> String {
+        usual.to_owned()
     }
 }
 
@@ -535,27 +522,6 @@ plain! {
     Folder = FolderPath,
 }
 
-impl One for PlatformName {
-    type Item = String;
-    type Usual = &'static str;
-
-    fn kind(&self) -> Kind {
-        Kind::Platform
-    }
-
-    fn parse(&self, text: &str) -> Result<String, String> {
-        named(text).map(|()| text.to_owned())
-    }
-
-    fn usual(&self, usual: &'static str) -> String {
-        usual.to_owned()
-    }
-
-    fn shown(&self, usual: &'static str) -> String {
-        usual.to_owned()
-    }
-}
-
 impl Takes for ReleaseNames {
     type Value = Vec<String>;
 
@@ -595,29 +561,31 @@ impl Takes for KeyValues {
     }
 }
 
-/// Kinds of settings that are paths.
-macro_rules! paths {
-    ($($takes:ident: $kind:ident,)+) => {
-        $(impl Takes for $takes {
-            type Value = Option<PathBuf>;
+/// Kinds of settings that are a name or a path.
+macro_rules! of_name {
+    ($($takes:ident: $kind:ident of $item:ident,)+) => {
+        $(impl One for $takes {
+            type Item = $item;
+            type Usual = &'static str;
 
             fn kind(&self) -> Kind {
                 Kind::$kind
             }
 
-            fn check(&self, text: &str) -> Result<(), String> {
-                named(text)
+            fn parse(&self, text: &str) -> Result<$item, String> {
+                named(text).map(|()| text.into())
             }
 
-            fn value(&self, given: &[String]) -> Self::Value {
-                given.last().map(PathBuf::from)
+            fn shown(&self, usual: &'static str) -> String {
+                usual.to_owned()
             }
         })+
     };
 }
 
-paths! {
-    InputPath: InputFile,
-    OutputPath: OutputFile,
-    FolderPath: Folder,
+of_name! {
+    PlatformName: Platform of String,
+    InputPath: InputFile of PathBuf,
+    OutputPath: OutputFile of PathBuf,
+    FolderPath: Folder of PathBuf,
 }

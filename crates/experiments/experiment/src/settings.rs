@@ -169,7 +169,7 @@ mod tests {
     .or(Graph::CrossConnect);
     const HOT: Switch = Switch::new("hot", "Reuse.");
     const SIZE: Or<CheckedSetting<f64>> =
-        CheckedSetting::new("size", "MiB", size, "Size.").or((|| 0.5, f64::to_string));
+        CheckedSetting::new("size", "MiB", size, "Size.").or("0.5");
     const SET: Keys = Keys::new("set", "Keys.");
 
     fn size(text: &str) -> Result<f64, String> {

@@ -41,7 +41,7 @@ pub const CPU: Or<CheckedSetting<String>> = CheckedSetting::new(
     core,
     "Model of its CPUs, as QEMU names them.",
 )
-.or((|| Machine::CPU.to_owned(), String::clone));
+.or(Machine::CPU);
 
 fn core(text: &str) -> Result<String, String> {
     let is_name = !text.is_empty()
