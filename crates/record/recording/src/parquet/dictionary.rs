@@ -16,42 +16,26 @@ pub fn names(
     nullable: bool,
     to: &mut Recording,
 ) -> Result<Option<Vec<Option<Name>>>, ParquetError> {
-    let mut entries = Vec::new();
-    let mut all = Vec::with_capacity(rows);
-    let mut numbers = Vec::new();
-    let mut levels = Vec::new();
+    let (mut entries, mut all) = (Vec::new(), Vec::with_capacity(rows));
     while let Some(page) = pages.get_next_page()? {
         match page {
             Page::DictionaryPage {
                 buf, num_values, ..
-            } => entries = dictionary(&buf, num_values as usize, to)?,
+            } => entries = dictionary(&buf, num_values, to)?,
             Page::DataPage {
                 buf,
                 num_values,
-                encoding,
+                encoding: Encoding::RLE_DICTIONARY | Encoding::PLAIN_DICTIONARY,
                 def_level_encoding,
                 ..
-            } => {
-                let known = matches!(
-                    encoding,
-                    Encoding::RLE_DICTIONARY | Encoding::PLAIN_DICTIONARY
-                );
-                if !known || (nullable && def_level_encoding != Encoding::RLE) {
-                    return Ok(None);
-                }
+            } if !nullable || def_level_encoding == Encoding::RLE => {
                 let count = num_values as usize;
-                // A page of a few bytes can stand for 2^32 rows.
                 if count > rows - all.len() {
                     return Err(wrong(&format!("more than the {rows} values that must be")));
                 }
-                let page = DataPage {
-                    buf: &buf,
-                    count,
-                    nullable,
-                };
-                page.read(&entries, &mut numbers, &mut levels, &mut all)?;
+                add(&buf, count, nullable, &entries, &mut all)?;
             }
-            Page::DataPageV2 { .. } => return Ok(None),
+            _ => return Ok(None),
         }
     }
     if all.len() == rows {
@@ -61,60 +45,34 @@ pub fn names(
     }
 }
 
-/// A page of `count` values whose entries stand in a dictionary.
-struct DataPage<'p> {
-    buf: &'p [u8],
+/// Adds the values of a page, whose entries stand in a dictionary.
+fn add(
+    mut page: &[u8],
     count: usize,
     nullable: bool,
-}
-
-impl DataPage<'_> {
-    /// Adds the values to `all`; `numbers` and `levels` are room to work in.
-    fn read(
-        &self,
-        entries: &[Name],
-        numbers: &mut Vec<u32>,
-        levels: &mut Vec<u32>,
-        all: &mut Vec<Option<Name>>,
-    ) -> Result<(), ParquetError> {
-        let mut rest = self.buf;
-        levels.clear();
-        if self.nullable {
-            let (length, behind) = rest.split_first_chunk::<4>().ok_or_else(short)?;
-            let length = u32::from_le_bytes(*length) as usize;
-            let (packed, behind) = behind.split_at_checked(length).ok_or_else(short)?;
-            hybrid(packed, 1, self.count, levels)?;
-            rest = behind;
-        }
-        let there = if self.nullable {
-            levels.iter().filter(|level| **level > 0).count()
-        } else {
-            self.count
-        };
-        numbers.clear();
-        if there > 0 {
-            let (width, packed) = rest.split_first().ok_or_else(short)?;
-            hybrid(packed, u32::from(*width), there, numbers)?;
-        }
-        let entry = |number: u32| {
-            entries
-                .get(number as usize)
-                .copied()
-                .ok_or_else(|| wrong("an entry that its dictionary lacks"))
-        };
-        if !self.nullable {
-            for number in &*numbers {
-                all.push(Some(entry(*number)?));
-            }
-            return Ok(());
-        }
-        let mut there = numbers.iter();
-        for level in &*levels {
-            let number = if *level > 0 { there.next() } else { None };
-            all.push(number.map(|number| entry(*number)).transpose()?);
-        }
-        Ok(())
+    entries: &[Name],
+    all: &mut Vec<Option<Name>>,
+) -> Result<(), ParquetError> {
+    let levels = if nullable {
+        hybrid(counted(&mut page)?, 1, count)?
+    } else {
+        vec![1; count]
+    };
+    let there = levels.iter().filter(|level| **level > 0).count();
+    let numbers = if there > 0 {
+        let width = page.split_off_first().ok_or_else(short)?;
+        hybrid(page, u32::from(*width), there)?
+    } else {
+        Vec::new()
+    };
+    let mut numbers = numbers.into_iter();
+    for level in levels {
+        let number = if level > 0 { numbers.next() } else { None };
+        let entry = number.map(|number| entries.get(number as usize).copied());
+        let lacks = || wrong("an entry that its dictionary lacks");
+        all.push(entry.map(|entry| entry.ok_or_else(lacks)).transpose()?);
     }
+    Ok(())
 }
 
 fn wrong(what: &str) -> ParquetError {
@@ -148,94 +106,81 @@ pub fn check_name(text: &str) -> Result<(), ParquetError> {
     }
 }
 
-/// The entries of a dictionary page: each a length of four bytes and its text.
-fn dictionary(
-    mut bytes: &[u8],
-    count: usize,
-    to: &mut Recording,
-) -> Result<Vec<Name>, ParquetError> {
-    let mut entries = Vec::new();
-    for _ in 0..count {
-        let (length, behind) = bytes.split_first_chunk::<4>().ok_or_else(short)?;
-        let length = u32::from_le_bytes(*length) as usize;
-        let (text, behind) = behind.split_at_checked(length).ok_or_else(short)?;
-        let text = std::str::from_utf8(text).map_err(|_| wrong("a text that is not UTF-8"))?;
+/// The entries of a dictionary page.
+fn dictionary(mut bytes: &[u8], count: u32, to: &mut Recording) -> Result<Vec<Name>, ParquetError> {
+    let mut entry = |_| {
+        let text = std::str::from_utf8(counted(&mut bytes)?);
+        let text = text.map_err(|_| wrong("a text that is not UTF-8"))?;
         check_name(text)?;
-        entries.push(to.name(text));
-        bytes = behind;
-    }
-    Ok(entries)
+        Ok(to.name(text))
+    };
+    (0..count).map(&mut entry).collect()
+}
+
+/// Takes bytes whose number stands before them, in four.
+fn counted<'b>(bytes: &mut &'b [u8]) -> Result<&'b [u8], ParquetError> {
+    let (length, behind) = bytes.split_first_chunk::<4>().ok_or_else(short)?;
+    *bytes = behind;
+    let length = u32::from_le_bytes(*length) as usize;
+    bytes.split_off(..length).ok_or_else(short)
 }
 
 /// Reads `count` numbers of `width` bits each, in Parquet's hybrid of runs and packed groups of
 /// eight.
-fn hybrid(
-    mut bytes: &[u8],
-    width: u32,
-    count: usize,
-    numbers: &mut Vec<u32>,
-) -> Result<(), ParquetError> {
+fn hybrid(mut bytes: &[u8], width: u32, count: usize) -> Result<Vec<u32>, ParquetError> {
     if width > 32 {
         return Err(wrong("numbers of more than 32 bits"));
     }
+    let mut numbers = Vec::with_capacity(count);
     while numbers.len() < count {
-        let (header, behind) = varint(bytes)?;
-        bytes = behind;
-        let left = count - numbers.len();
+        let (header, left) = (varint(&mut bytes)?, count - numbers.len());
+        let length = (header >> 1) as usize;
         if header & 1 == 0 {
-            let run = ((header >> 1) as usize).min(left);
-            let (value, behind) = bytes
-                .split_at_checked(width.div_ceil(8) as usize)
-                .ok_or_else(short)?;
+            let value = bytes.split_off(..width.div_ceil(8) as usize);
             let value = value
+                .ok_or_else(short)?
                 .iter()
                 .rev()
                 .fold(0, |value, byte| value << 8 | u32::from(*byte));
-            if run == 0 {
+            if length == 0 {
                 return Err(wrong("a run of nothing"));
             }
-            numbers.extend(std::iter::repeat_n(value, run));
-            bytes = behind;
+            numbers.extend(std::iter::repeat_n(value, length.min(left)));
         } else {
-            let groups = (header >> 1) as usize;
-            // The last group may be cut short where its numbers end.
-            let length = groups.saturating_mul(width as usize).min(bytes.len());
-            let (packed, behind) = bytes.split_at(length);
-            let values = groups.saturating_mul(8).min(left);
-            if values == 0 || (packed.len() * 8) < values * width as usize {
+            // The last group may be cut off behind its last value.
+            let packed = length.saturating_mul(width as usize).min(bytes.len());
+            let (packed, behind) = bytes.split_at(packed);
+            let values = length.saturating_mul(8).min(left);
+            if values == 0 || packed.len() * 8 < values * width as usize {
                 return Err(short());
             }
-            unpack(packed, width, values, numbers);
+            unpack(packed, width, values, &mut numbers);
             bytes = behind;
         }
     }
-    Ok(())
+    Ok(numbers)
 }
 
 fn unpack(packed: &[u8], width: u32, values: usize, numbers: &mut Vec<u32>) {
-    let mask = if width == 32 {
-        u32::MAX
-    } else {
-        (1 << width) - 1
-    };
     let (mut held, mut bits, mut bytes) = (0_u64, 0, packed.iter());
     for _ in 0..values {
         while bits < width {
             held |= u64::from(bytes.next().copied().unwrap_or(0)) << bits;
             bits += 8;
         }
-        numbers.push(held as u32 & mask);
+        numbers.push((held & ((1 << width) - 1)) as u32);
         held >>= width;
         bits -= width;
     }
 }
 
-fn varint(bytes: &[u8]) -> Result<(u64, &[u8]), ParquetError> {
+fn varint(bytes: &mut &[u8]) -> Result<u64, ParquetError> {
     let mut value = 0;
-    for (place, byte) in bytes.iter().enumerate().take(9) {
-        value |= u64::from(byte & 0x7f) << (7 * place);
+    for shift in (0..63).step_by(7) {
+        let byte = bytes.split_off_first().ok_or_else(short)?;
+        value |= u64::from(byte & 0x7f) << shift;
         if byte & 0x80 == 0 {
-            return Ok((value, &bytes[place + 1..]));
+            return Ok(value);
         }
     }
     Err(short())
@@ -246,10 +191,7 @@ mod tests {
     use super::*;
 
     fn numbers(bytes: &[u8], width: u32, count: usize) -> Result<Vec<u32>, String> {
-        let mut numbers = Vec::new();
-        hybrid(bytes, width, count, &mut numbers)
-            .map(|()| numbers)
-            .map_err(|error| error.to_string())
+        hybrid(bytes, width, count).map_err(|error| error.to_string())
     }
 
     #[test]
