@@ -36,12 +36,13 @@ runs a side: --with, or folders that hold recordings. A policy file:
   threshold = 1.0              # percent
   unjudged = \"fail\"            # or \"pass\": the exit status where runs are too few; 3 without it
   iterations = \"runs\"          # iterations are runs of their own, as in a log of several boots
+  bounds = [\"above + below <= 8 %\", \"wakeup of domain-sleep <= 2 ms\"]   # in place of changes; of one recording, too
   [[rule]]
   case = \"suspend-deepest\"     # any of case, mode, metric, row; the first rule that matches counts
   metric = \"wakeup\"
   threshold = 5.0              # and least, in the row's unit; better = \"lower\", \"higher\", \"neither\"; ignore = true
 
-Exit status: 0 without a regression, 1 with one, 2 when the recordings cannot be compared, 3 when too few runs, or
+Exit status: 0 without a regression or with all bounds held, 1 with one or a bound exceeded, 2 when the recordings cannot be compared, 3 when too few runs, or
 two sessions of a board, stand behind a change to tell.")]
 pub struct CompareOptions {
     /// Recordings, the first being the base; RECORDING@RELEASE picks one of its releases, and
@@ -241,8 +242,12 @@ pub fn run(console: &Console, data: &Data, options: &CompareOptions) -> Result<A
         _ => console.print(text.as_bytes())?,
     }
     Ok(match (comparison.outcome(), comparison.unjudged) {
-        (Outcome::Regression, _) | (Outcome::Unjudged, Unjudged::Fail) => Answer::No,
-        (Outcome::NoRegression, _) | (Outcome::Unjudged, Unjudged::Pass) => Answer::Yes,
+        (Outcome::Regression | Outcome::Exceeded, _) | (Outcome::Unjudged, Unjudged::Fail) => {
+            Answer::No
+        }
+        (Outcome::NoRegression | Outcome::Held, _) | (Outcome::Unjudged, Unjudged::Pass) => {
+            Answer::Yes
+        }
         (Outcome::Unjudged, Unjudged::Tell) => Answer::Unknown,
     })
 }

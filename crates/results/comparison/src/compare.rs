@@ -1,5 +1,6 @@
 //! The comparison itself.
 
+use crate::bounds::bounded;
 use crate::choices;
 use crate::conditions::{differing, leave_unjudged, odd_runs, withhold_shifts};
 use crate::functions;
@@ -64,7 +65,9 @@ pub fn compare(inputs: &[Input<'_>], options: &Options) -> Result<Comparison, Er
         .map(|(at, input)| side(at, input, &chosen, &read[at]))
         .collect_vec();
     let matched = match_rows(&read, options);
-    has_rows(&read, &options.metrics, &matched)?;
+    if policy.bounds.is_empty() {
+        has_rows(&read, &options.metrics, &matched)?;
+    }
     let judge = Judge {
         headers: &headers,
         sides: &read,
@@ -82,6 +85,14 @@ pub fn compare(inputs: &[Input<'_>], options: &Options) -> Result<Comparison, Er
     let first = |side: &Side| side.variants.first().cloned().unwrap_or_default();
     let variants = sides.iter().map(first).collect_vec();
     let odd = (0..sides.len()).filter(|side| read[*side].has_runs);
+    // The base counts where it is alone.
+    let bounded = inputs
+        .iter()
+        .enumerate()
+        .skip(usize::from(inputs.len() > 1))
+        .flat_map(|(side, input)| {
+            bounded(&policy.bounds, side, input.runs, input.variant.as_ref())
+        });
     Ok(Comparison {
         differences: inputs::differences(&headers, &variants),
         odd_runs: odd
@@ -98,6 +109,7 @@ pub fn compare(inputs: &[Input<'_>], options: &Options) -> Result<Comparison, Er
         shifts,
         sessions,
         on_board: None,
+        bounds: bounded.collect(),
         alpha: policy.alpha,
         unjudged: policy.unjudged,
         threshold: policy.threshold,

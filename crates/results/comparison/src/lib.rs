@@ -17,6 +17,7 @@
 //! by importing it.
 #![forbid(unsafe_code)]
 
+mod bounds;
 mod choices;
 mod compare;
 mod conditions;
@@ -38,6 +39,7 @@ mod table;
 mod testing;
 mod warnings;
 
+pub use bounds::{Bound, Bounded, BoundedRow};
 pub use compare::compare;
 pub use evidence::FEWEST_RUNS;
 pub use inputs::Difference;

@@ -1,5 +1,6 @@
 //! The policy: which changes count as a regression.
 
+use crate::bounds::Bound;
 use crate::table::Key;
 use document::{Document, within};
 use recording::metrics::Better;
@@ -20,6 +21,8 @@ pub struct Policy {
     pub unjudged: Unjudged,
     /// What iterations of a recording are that was measured.
     pub iterations: Iterations,
+    /// What rows may come to. Where there is a bound, it decides, and no change does.
+    pub bounds: Vec<Bound>,
     /// Rules for some rows; the first that matches a row counts.
     #[serde(rename = "rule")]
     pub rules: Vec<Rule>,
@@ -32,6 +35,7 @@ impl Default for Policy {
             alpha: 0.05,
             unjudged: Unjudged::default(),
             iterations: Iterations::default(),
+            bounds: Vec::new(),
             rules: Vec::new(),
         }
     }
@@ -102,7 +106,7 @@ fn level<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
     within(f64::deserialize(from)?, between, wrong)
 }
 
-const HELP: &str = "a policy has threshold = 1.0 (percent), alpha = 0.05, unjudged (tell, fail, pass), iterations (of-one-run, runs) \
+const HELP: &str = "a policy has threshold = 1.0 (percent), alpha = 0.05, unjudged (tell, fail, pass), iterations (of-one-run, runs), bounds \
                     and [[rule]] tables with any of case, mode, metric, row, threshold, least, better (lower, higher, neither), ignore";
 
 impl Policy {

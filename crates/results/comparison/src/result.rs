@@ -1,5 +1,6 @@
 //! The result of a comparison.
 
+use crate::bounds::Bounded;
 use crate::inputs::Difference;
 use crate::policy::Unjudged;
 use crate::table::{Key, TableName, Who};
@@ -69,6 +70,8 @@ pub struct Comparison {
     pub choices: Vec<Changed>,
     /// A change of PSCI calls' instructions in time of a board, where one was asked for.
     pub on_board: Option<OnBoard>,
+    /// What recordings come to beside the policy's bounds; empty where it has none.
+    pub bounds: Vec<Bounded>,
     /// The level of false alarms in the whole.
     pub alpha: f64,
     /// What becomes of what cannot be judged.
@@ -357,6 +360,10 @@ pub enum Outcome {
     NoRegression,
     /// A side lacks something, a condition differs, or too few runs stand behind it.
     Unjudged,
+    /// A bound surely does not hold.
+    Exceeded,
+    /// All bounds surely hold.
+    Held,
 }
 
 impl Outcome {
@@ -366,6 +373,8 @@ impl Outcome {
             Self::Regression => "regression",
             Self::NoRegression => "no-regression",
             Self::Unjudged => "cannot-be-judged",
+            Self::Exceeded => "exceeded",
+            Self::Held => "held",
         }
     }
 }
@@ -510,6 +519,14 @@ impl Comparison {
 
     /// What it comes to, whatever the policy makes of that.
     pub fn outcome(&self) -> Outcome {
+        if !self.bounds.is_empty() {
+            let has = |verdict| self.bounds.iter().any(|of| of.holds == verdict);
+            return match () {
+                () if has(Some(false)) => Outcome::Exceeded,
+                () if has(None) => Outcome::Unjudged,
+                () => Outcome::Held,
+            };
+        }
         let is_open =
             !self.missing.is_empty() || self.changes().any(|(_, change)| change.is_open());
         match is_open {

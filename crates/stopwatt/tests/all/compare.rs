@@ -268,6 +268,62 @@ fn exit_status_threshold_and_policy_decide_what_a_ci_job_sees() {
     );
 }
 
+/// A bound needs no base, and its status, its text, its JSON and its XML say one thing.
+#[test]
+fn a_bound_decides_in_place_of_a_change() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    for (name, us) in [("a", 1800), ("b", 2200)] {
+        let table = format!("case,metric,value,unit\ndomain-sleep,wake-up,{us},us\n");
+        std::fs::write(path("table.csv"), table).unwrap();
+        let imported = stopwatt(&["import", "csv", &path("table.csv"), "-o", &path(name)]);
+        assert!(imported.status.success());
+    }
+    let policy = path("policy.toml");
+    for (bound, sides, status, outcome) in [
+        ("wake-up of domain-sleep <= 2 ms", &["a"][..], 0, "held"),
+        ("wake-up of domain-sleep <= 2 ms", &["b", "a"], 0, "held"),
+        (
+            "wake-up of domain-sleep <= 2 ms",
+            &["a", "b"],
+            1,
+            "exceeded",
+        ),
+        (
+            "wake-up of cpu-sleep <= 2 ms",
+            &["a", "b"],
+            3,
+            "cannot-be-judged",
+        ),
+    ] {
+        std::fs::write(&policy, format!("bounds = [{bound:?}]\n")).unwrap();
+        let sides: Vec<String> = sides.iter().map(|side| path(side)).collect();
+        let printed = |format: &str| {
+            let mut of = vec!["compare", "--policy", &policy, "--format", format];
+            of.extend(sides.iter().map(String::as_str));
+            let output = stopwatt(&of);
+            assert_eq!(output.status.code(), Some(status), "{bound} {sides:?}");
+            text(&output)
+        };
+        let json: Value = serde_json::from_str(&printed("json")).unwrap();
+        assert_eq!(json["outcome"], outcome);
+        assert_eq!(json["bounds"][0]["bound"], bound);
+        assert_eq!(
+            printed("junit").matches("<failure ").count(),
+            usize::from(status > 0)
+        );
+        assert!(printed("term").contains(bound) && printed("html").contains("domain-sleep"));
+    }
+    std::fs::write(&policy, "\nbounds = [\"above < 8 %\"]\n").unwrap();
+    let output = stopwatt(&["compare", &path("a"), "--policy", &policy]);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(
+        said.contains("policy.toml:2") && said.contains("is no bound"),
+        "{said}"
+    );
+}
+
 #[test]
 fn junit_says_what_the_comparison_says() {
     let folder = tempfile::tempdir().unwrap();

@@ -11,7 +11,7 @@ use crate::blocks::{
 };
 use crate::words::capital;
 use crate::words::changed_counts;
-use crate::words::changes::answer;
+use crate::words::changes::{answer, bound};
 use crate::words::names::{letter, table_name};
 use crate::{Style, terminal};
 use comparison::{
@@ -58,6 +58,7 @@ fn title_of(comparison: &Comparison) -> String {
         .collect_vec()
         .as_slice()
     {
+        [alone] => (*alone).to_owned(),
         [base, others @ ..] => format!("{} against {base}", others.join(", ")),
         [] => "Nothing compared".to_owned(),
     }
@@ -83,7 +84,15 @@ const MOST_SENTENCES: usize = 3;
 /// The blocks of a comparison.
 fn blocks(comparison: &Comparison, published: Option<&PublishedChanges>, all: bool) -> Blocks {
     let mut told = Blocks::default();
-    if comparison.idle.is_empty() {
+    if !comparison.bounds.is_empty() {
+        told.answer(
+            comparison
+                .bounds
+                .iter()
+                .map(|of| bound(comparison, of))
+                .join(" "),
+        );
+    } else if comparison.idle.is_empty() {
         let on_board = comparison.on_board.as_ref();
         let on_board = on_board.and_then(changed_counts::on_board);
         let sentences = answer(comparison);

@@ -1,6 +1,6 @@
 //! A comparison in the formats that continuous integration reads.
 
-use crate::words::changes::in_common;
+use crate::words::changes::{bound, in_common};
 use crate::words::names::table_name;
 use comparison::{
     Basis, Change, Comparison, FEWEST_RUNS, Missing, PartChange, Row, Shift, Unjudged, Verdict,
@@ -47,11 +47,14 @@ fn extra(row: &Row, change: &Change) -> String {
 /// one that changed by more than the threshold and cannot be judged, unless the policy lets it pass.
 /// A row of which nothing can be told from chance is skipped.
 pub fn junit(comparison: &Comparison) -> String {
+    let has_bounds = !comparison.bounds.is_empty();
     let suites = grouped(last(comparison).map(|entry| (table_name(entry.0), entry)));
+    // Where there are bounds, no change decides.
+    let suites = if has_bounds { Vec::new() } else { suites };
     let shifts = comparison
         .shifts
         .iter()
-        .filter(|shift| shift.side + 1 == comparison.sides.len())
+        .filter(|shift| !has_bounds && shift.side + 1 == comparison.sides.len())
         .collect_vec();
     let wrong = |change: &Change| match (change.verdict, comparison.unjudged) {
         (Verdict::Worse, _) => Some("regression"),
@@ -65,6 +68,15 @@ pub fn junit(comparison: &Comparison) -> String {
     let worse = |shift: &Shift| shift.verdict == Verdict::Worse;
     let text = html! {
         testsuites name="stopwatt compare" {
+            @for of in &comparison.bounds {
+                @let said = bound(comparison, of);
+                @let failed = !of.holds.unwrap_or(matches!(comparison.unjudged, Unjudged::Pass));
+                testsuite name="bounds" tests="1" failures=(u8::from(failed)) errors="0" skipped="0" {
+                    testcase classname="bounds" name=(of.bound) {
+                        @if failed { failure type="bound" message=(said) {} }
+                    }
+                }
+            }
             @if !shifts.is_empty() {
                 @let failures = shifts.iter().filter(|shift| worse(shift)).count();
                 testsuite name="in common" tests=(shifts.len()) failures=(failures) errors="0" skipped="0" {
@@ -77,7 +89,7 @@ pub fn junit(comparison: &Comparison) -> String {
                     }
                 }
             }
-            (missing(comparison))
+            @if !has_bounds { (missing(comparison)) }
             @for (name, rows) in &suites {
                 @let (failures, open) = (count(rows, &|change| wrong(change).is_some()), count(rows, &skipped));
                 testsuite name=(name) tests=(rows.len()) failures=(failures) errors="0" skipped=(open) {

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 /// A comparison for machines. Causes are in microseconds, all else in each row's unit.
 ///
 /// `recordings` are the sides, the first being the base; `outcome` is `regression`, `no-regression`
-/// or `cannot-be-judged`, and `in_common` what runs have in common; `rows` have `cells` (one a
+/// or `cannot-be-judged`, or with `bounds` `held` or `exceeded`, and `in_common` what runs have in common; `rows` have `cells` (one a
 /// recording: `n`, `value`, `min`, `max`) and `changes` (one a recording but the base).
 /// `critical_paths` have for each table what its slowest CPU hangs on in each recording.
 pub fn comparison_json(comparison: &Comparison, published: Option<&PublishedChanges>) -> Value {
@@ -54,6 +54,9 @@ pub fn comparison_json(comparison: &Comparison, published: Option<&PublishedChan
         "choices": comparison.choices,
         "published_changes": published,
     });
+    if !comparison.bounds.is_empty() {
+        whole["bounds"] = json!(comparison.bounds);
+    }
     if let Some(of) = &comparison.on_board {
         whole["on_board"] = on_board::as_json(of);
     }

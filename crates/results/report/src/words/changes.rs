@@ -5,7 +5,7 @@ use super::names::name;
 use super::{capital, listed};
 use crate::blocks::{figure, fixed};
 use comparison::{
-    Basis, Better, BoardCost, CauseChange, Change, Comparison, Condition, CriticalPath,
+    Basis, Better, BoardCost, Bounded, CauseChange, Change, Comparison, Condition, CriticalPath,
     FEWEST_RUNS, Lack, Row, Sessions, Shift, TablePaths, Verdict, spaced,
 };
 use itertools::Itertools;
@@ -58,6 +58,29 @@ pub fn answer(comparison: &Comparison) -> Vec<String> {
     told.extend(comparison.sessions.iter().filter_map(state));
     told.extend(sides.filter_map(|side| drift(comparison, side)));
     told
+}
+
+/// Whether a bound holds in a recording, in a sentence with the row that decides it.
+pub fn bound(comparison: &Comparison, of: &Bounded) -> String {
+    let (name, text) = (name(comparison, of.side), &of.bound);
+    let mut such = of.rows.iter().filter(|row| row.holds == of.holds);
+    let rows = format!(
+        "in {} of {} rows of {name}",
+        such.clone().count(),
+        of.rows.len()
+    );
+    let is = such.next().map_or_else(String::new, |row| {
+        match row.interval.map(|of| of.map(figure)) {
+            Some([low, high]) if low == high => format!(": {} has {low} {}", row.row, of.unit),
+            Some([low, high]) => format!(": {} has {low} to {high} {}", row.row, of.unit),
+            None => format!(": {} lacks a part or a run", row.row),
+        }
+    });
+    match of.holds {
+        Some(true) => format!("`{text}` holds {rows}{is}."),
+        Some(false) => format!("`{text}` does not hold {rows}{is}."),
+        None => format!("Whether `{text}` holds cannot be told {rows}{is}."),
+    }
 }
 
 /// What a side lacks and another has, a sentence for each side.
