@@ -5,7 +5,6 @@ use crate::clocks::{self, Clock};
 use crate::energy::{Segments, energy};
 use crate::oracle::MIDDLE;
 use crate::published_reads::{Reads, Spread};
-use crate::read_sections::Guard;
 use crate::reads::{self, Division, Effort, Times};
 use crate::replay::{Chooser, Unsaid, replay};
 use crate::trace::TracedIntervals;
@@ -138,8 +137,8 @@ fn here(settings: &Settings, sink: &mut dyn Sink) -> Result<Recording, Error> {
     let counts = thread_counts(most);
     let progress = sink.progress();
     progress.expect(
-        ((Clock::ALL.len() + 2 * Guard::ALL.len()) * counts.len() + 2 * Division::ALL.len()) as u64,
-        "clocks, guards and divisions",
+        (Clock::ALL.len() * counts.len() + 2 * Division::ALL.len()) as u64,
+        "clocks and divisions",
     );
 
     let mut recording = Recording::new(header(World::Host));
@@ -151,16 +150,6 @@ fn here(settings: &Settings, sink: &mut dyn Sink) -> Result<Recording, Error> {
             let (name, threads) = (clock.name(), threads.to_string());
             let metric = metrics::CLOCK_READ;
             add(&mut recording, name, "clock-read", &threads, metric, &times);
-            progress.step();
-        }
-    }
-    for (guard, &threads) in Guard::ALL.iter().cartesian_product(&counts) {
-        for (is_written, writer) in [(false, ""), (true, " and a writer")] {
-            progress.check()?;
-            let times = reads::section(*guard, (threads, is_written), effort, tick_ns);
-            let (name, mode) = (guard.name(), format!("{threads}{writer}"));
-            let metric = metrics::READ_SECTION;
-            add(&mut recording, name, "read-section", &mode, metric, &times);
             progress.step();
         }
     }

@@ -19,8 +19,7 @@
 //! | `kernel_file.rs`, `kernel/` | a governor's file of a kernel's tree, compiled and asked |
 //! | `idle_replay.rs`, `trial.rs`, `results.rs`, `lanes.rs` | `idle-replay`, what it tries, its rows and its timeline |
 //! | `clocks.rs` | clocks of this machine |
-//! | `reads.rs` | how long reads of a clock, looks at a record and divisions take |
-//! | `read_sections.rs` | a record that several guards guard |
+//! | `reads.rs` | how long reads of a clock and divisions take |
 //! | `published_reads.rs` | reads that take as long as published ones |
 //! | `idle_clock.rs` | `idle-clock` |
 #![deny(unsafe_code)]
@@ -39,7 +38,6 @@ pub mod oracle;
 pub mod platform;
 pub mod power_domains;
 pub mod published_reads;
-pub mod read_sections;
 pub mod reads;
 pub mod replay;
 mod results;

@@ -1,11 +1,9 @@
 //! The time that reads of a clock and divisions take on this machine.
 
 use crate::clocks::Clock;
-use crate::read_sections::{Guard, Record};
 use itertools::Itertools;
 use std::hint::black_box;
 use std::sync::Barrier;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 /// Times of a read or a division in nanoseconds, over rounds.
@@ -62,52 +60,14 @@ pub struct Effort {
 /// Times reads of a clock in a row by `threads` threads at once, at least 1: the mean read of each
 /// round of each thread. A read waits for the one before it, so no two overlap.
 pub fn clock(clock: Clock, threads: usize, effort: Effort, tick_ns: f64) -> Times {
-    together(threads, effort, tick_ns, || {
-        move |before| clock.read(before)
-    })
-}
-
-/// Times read sections in a row by `threads` threads at once, at least 1, while one more changes
-/// the record about every microsecond if `is_written`.
-pub fn section(
-    guard: Guard,
-    (threads, is_written): (usize, bool),
-    effort: Effort,
-    tick_ns: f64,
-) -> Times {
-    let (record, over) = (Record::default(), AtomicBool::new(!is_written));
-    thread::scope(|scope| {
-        scope.spawn(|| {
-            let mut count = 0;
-            while !over.load(Ordering::Relaxed) {
-                count += 1;
-                record.write(guard, count);
-                let from = Clock::Counter.read(0);
-                while (Clock::Counter.read(0).wrapping_sub(from) as f64) * tick_ns < 1000.0 {}
-            }
-        });
-        let times = together(threads, effort, tick_ns, || record.reader(guard));
-        over.store(true, Ordering::Relaxed);
-        times
-    })
-}
-
-/// The mean read of each round of each thread, with readers that each thread makes for itself.
-fn together<R: Fn(u64) -> u64>(
-    threads: usize,
-    effort: Effort,
-    tick_ns: f64,
-    reader: impl Fn() -> R + Sync,
-) -> Times {
     let barrier = Barrier::new(threads);
     let one = || {
-        let read = reader();
         let round = |_| {
             // All begin each round together, so that they race.
             barrier.wait();
             let (mut value, from) = (0, Clock::Counter.read(0));
             for _ in 0..effort.reads {
-                value = black_box(read(value));
+                value = black_box(clock.read(value));
             }
             Clock::Counter.read(0).wrapping_sub(from) as f64 * tick_ns / effort.reads as f64
         };

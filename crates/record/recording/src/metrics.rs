@@ -287,8 +287,6 @@ metrics! {
     TRACING = ("tracing", "Tracing, per stay", "tracing", "ns", Neither);
     /// The time that a read of a clock takes.
     CLOCK_READ = ("clock_read", "Clock read", "read", "ns", Lower);
-    /// The time that a reader takes to look at a record that is guarded.
-    READ_SECTION = ("read_section", "Read section", "section", "ns", Lower);
     /// The time that a division takes.
     DIVISION = ("division", "Division", "division", "ns", Lower);
     /// Share of choices that another clock or another division changes.

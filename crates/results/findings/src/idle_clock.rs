@@ -15,8 +15,6 @@ use serde::Serialize;
 pub struct Clocks<'r> {
     /// Reads of each clock, by number of threads.
     pub clocks: Vec<Clock<'r>>,
-    /// Looks at a record, by what guards it and by number of threads.
-    pub read_sections: Vec<Clock<'r>>,
     /// The published reads that a replay charges.
     pub charged: Vec<Clock<'r>>,
     /// Divisions, by what the compiler knows of the divisor.
@@ -215,7 +213,6 @@ pub fn read<'r>(findings: &Findings<'r>) -> Result<Clocks<'r>, FactsError> {
         reference: findings.published.clocks.as_ref(),
         steadiness: Steadiness::new(clocks.iter().map(apart), []),
         clocks,
-        read_sections: of_threads("read-section", metrics::READ_SECTION).collect(),
         charged: of_threads("condition", metrics::CLOCK_READ).collect(),
         divisions: divisions
             .map(|(name, mode, times)| Division {

@@ -71,14 +71,6 @@ impl Story for Clocks<'_> {
             published(self, told);
         }
         let rows = table(
-            &self.read_sections,
-            ["guard", "threads"],
-            |of| (of.name, of.mode),
-            |of| of.times,
-        );
-        let title = "Looks at a record that may change, by what guards it, in ns.";
-        told.table(rows.titled(title));
-        let rows = table(
             &self.divisions,
             ["division", "compiler"],
             |of| (of.name, of.mode),
