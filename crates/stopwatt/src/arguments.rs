@@ -5,7 +5,6 @@ use crate::calibrate_command::{CalibrateOptions, CalibratePrefetchOptions};
 use crate::capture_command::Capture;
 use crate::claims_command::ClaimsOptions;
 use crate::compare_command::CompareOptions;
-use crate::count_command::CountOptions;
 use crate::doctor_command::DoctorOptions;
 use crate::experiments::EXPERIMENTS;
 use crate::import_command::{ImportOptions, ImportRuntimeOptions};
@@ -155,8 +154,6 @@ pub enum Command {
         )]
         arguments: Vec<OsString>,
     },
-    /// Count the instructions of a function of any bare-metal image, and of all that it calls.
-    Count(CountOptions),
     /// Say what this machine can do, and what to type for what is missing.
     Doctor(DoctorOptions),
     /// Write the program that measures firmware from the normal world, for your own build to pack.

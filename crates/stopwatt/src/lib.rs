@@ -11,7 +11,6 @@ mod calibrate_command;
 mod capture_command;
 mod claims_command;
 pub mod compare_command;
-mod count_command;
 pub mod data;
 mod doctor_command;
 pub mod experiments;
@@ -250,7 +249,6 @@ fn run(matches: &ArgMatches, console: &Console) -> Result<Answer> {
         }
         Command::Sweep(options) => return sweep_command::run(console, &data, options),
         Command::Calibrate(options) => return calibrate_command::run(console, &data, options),
-        Command::Count(options) => return count_command::run(console, options),
         Command::Compare(options) => return compare_command::run(console, &data, options),
         Command::List(options) if options.has_governors() => list_governors::run(console, options),
         Command::List(options) => list::run(console, &data, options),

@@ -11,7 +11,6 @@ mod latency;
 mod linux_boot;
 mod machine;
 mod on_board;
-pub mod passages;
 mod psci_calls;
 pub mod psci_latency;
 pub mod timer_owners;

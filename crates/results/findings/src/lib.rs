@@ -24,7 +24,6 @@ pub mod latency;
 pub mod linux;
 pub mod loaded;
 pub mod nodes;
-pub mod passages;
 pub mod placement;
 pub mod psci_calls;
 pub mod published_changes;
@@ -107,7 +106,6 @@ findings!($, findings, {
     PsciLatency(latency::Latency): "psci-latency" if !findings.compared().is_empty() => read(findings);
     Explore(exploration::Exploration): "explore-psci" | "explore-rcu" => read(findings)?;
     PsciCalls(psci_calls::Calls): "psci-calls" => read(findings)?;
-    Count(passages::Passages): "count" => read(findings)?;
     LinuxBoot(linux::Boot): "linux-boot" => read(findings);
     Dataplane(loaded::LoadedGraph): "dataplane" => read(findings)?;
     Prefetch(strides::Strides): "prefetch" => read(findings)?;

@@ -1,7 +1,7 @@
 //! Files that are no files, recordings that were tampered with, and signals: an error, soon, and
 //! nothing left behind.
 
-use crate::common::{root, shared_object};
+use crate::common::root;
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::ffi::OsStrExt;
@@ -408,46 +408,6 @@ fn a_path_that_is_no_text_is_written_and_read() {
         "{:?}",
         recording.header.run.command
     );
-}
-
-#[test]
-fn a_function_that_an_image_lacks_is_answered_with_those_that_it_has() {
-    let folder = tempfile::tempdir().unwrap();
-    // A program of this machine, with the number of the machine whose images are counted.
-    let source = folder.path().join("program.c");
-    fs::write(
-        &source,
-        "int settle_the_caches(void) { return 1; }\nint main(void) { return 0; }\n",
-    )
-    .unwrap();
-    let mut program = fs::read(shared_object(&source, folder.path())).unwrap();
-    program[18..20].copy_from_slice(&183_u16.to_le_bytes());
-    fs::write(folder.path().join("image"), program).unwrap();
-    fs::write(folder.path().join("text"), "no image").unwrap();
-    for (arguments, said) in [
-        (
-            ["count", "text", "--from", "main"],
-            "it is no whole ELF file",
-        ),
-        (
-            ["count", "absent", "--from", "main"],
-            "absent: No such file",
-        ),
-        (["count", "image", "--from", "mian"], "did you mean"),
-        (
-            ["count", "image", "--from", "settle_the"],
-            "settle_the_caches",
-        ),
-        (
-            ["count", "image", "--from", "0x1002"],
-            "name a multiple of 4",
-        ),
-    ] {
-        let (output, error) = ended(&arguments, folder.path());
-        assert_eq!(output.status.code(), Some(2), "{error}");
-        assert!(error.replace("\n  │ ", " ").contains(said), "{error}");
-    }
-    assert!(!folder.path().join("recordings").exists());
 }
 
 #[test]

@@ -12,7 +12,6 @@ static PLUGIN: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/counts.so"));
 /// The plugin as a file, which the emulator loads, and the file that it writes.
 pub struct Plugin {
     folder: tempfile::TempDir,
-    between: String,
 }
 
 impl Plugin {
@@ -24,34 +23,13 @@ impl Plugin {
         let folder = tempfile::tempdir().map_err(Error::file(&std::env::temp_dir()))?;
         let path = folder.path().join(NAME);
         std::fs::write(&path, PLUGIN).map_err(Error::file(&path))?;
-        Ok(Self {
-            folder,
-            between: String::new(),
-        })
-    }
-
-    /// A plugin that counts passages from one address to one of others, or to the return from the
-    /// function at the first if there are no others; `most` passages at most.
-    ///
-    /// # Errors
-    /// As [`Plugin::new`].
-    pub fn between(from: u64, to: &[u64], most: u64) -> Result<Self> {
-        let to: String = to.iter().map(|to| format!(",to={to:x}")).collect();
-        Ok(Self {
-            between: format!(",from={from:x},most={most}{to}"),
-            ..Self::new()?
-        })
+        Ok(Self { folder })
     }
 
     /// The emulator's argument.
     pub(crate) fn argument(&self) -> String {
         let (plugin, out) = (self.folder.path().join(NAME), self.out());
-        format!(
-            "file={},out={}{}",
-            escaped(&plugin),
-            escaped(&out),
-            self.between
-        )
+        format!("file={},out={}", escaped(&plugin), escaped(&out))
     }
 
     fn out(&self) -> PathBuf {
@@ -67,7 +45,7 @@ impl Plugin {
     ///
     /// # Errors
     /// The emulator did not load the plugin, or that wrote something else.
-    pub fn read(&self) -> Result<Counts> {
+    pub fn read(&self) -> Result<Vec<Passages>> {
         let text = std::fs::read_to_string(self.out())
             .map_err(|error| Error::Plugin(format!("it wrote nothing: {error}")))?;
         read(&text).map_err(|line| {
@@ -82,15 +60,6 @@ pub fn escaped(path: &Path) -> String {
 }
 
 const NAME: &str = "libcounts.so";
-
-/// The counts of the plugin.
-#[derive(Clone, Debug, Default)]
-pub struct Counts {
-    /// The passages of each kind between marks, or each passage between addresses, in order.
-    pub passages: Vec<Passages>,
-    /// True if a passage between addresses began.
-    pub has_begun: bool,
-}
 
 /// The passages of one kind: the calls of one function, say.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -127,9 +96,9 @@ struct ExecutionCount {
 
 /// Reads the plugin's lines; what it was writing when it was stopped is left out. The error is the
 /// line that cannot be read.
-fn read(text: &str) -> Result<Counts, String> {
+fn read(text: &str) -> Result<Vec<Passages>, String> {
     let hex = |text: &str| u64::from_str_radix(text, 16).ok();
-    let mut counts = Counts::default();
+    let mut all = Vec::new();
     let mut open: Option<Passages> = None;
     // A line without an end was cut off.
     for line in text
@@ -139,7 +108,6 @@ fn read(text: &str) -> Result<Counts, String> {
         let words: Vec<&str> = line.split(' ').collect();
         let mut understand = || -> Option<()> {
             match (words.as_slice(), &mut open) {
-                (["begun"], None) => counts.has_begun = true,
                 (["passages", count, others], None) => {
                     let (count, of_others) = (count.parse().ok()?, others.parse().ok()?);
                     open = Some(Passages {
@@ -176,14 +144,14 @@ fn read(text: &str) -> Result<Counts, String> {
                         count,
                     });
                 }
-                (["end"], Some(_)) => counts.passages.extend(open.take()),
+                (["end"], Some(_)) => all.extend(open.take()),
                 _ => return None,
             }
             Some(())
         };
         understand().ok_or_else(|| line.to_owned())?;
     }
-    Ok(counts)
+    Ok(all)
 }
 
 /// The executions of a function itself, without those that it calls.
@@ -263,7 +231,7 @@ fn exception(vector: u64) -> String {
 mod tests {
     use super::*;
 
-    const COUNTS: &str = "begun\npassages 2 3\ncall 1 0 1000\ncall 2 1 2004\ntaken 0 1000 8400 2\nat 0 1000 d4000003 2\n\
+    const COUNTS: &str = "passages 2 3\ncall 1 0 1000\ncall 2 1 2004\ntaken 0 1000 8400 2\nat 0 1000 d4000003 2\n\
                           at 1 2000 d5033fdf 4\nat 1 2004 94000000 2\nat 2 2000 d5033fdf 2\nat 2 3000 d51e1100 2\nend\n";
 
     fn name(address: u64) -> &'static str {
@@ -276,18 +244,13 @@ mod tests {
 
     #[test]
     fn functions_and_stacks_add_up_to_the_whole() {
-        let counts = read(COUNTS).unwrap();
-        let [passages] = counts.passages.as_slice() else {
-            panic!("{counts:?}")
+        let all = read(COUNTS).unwrap();
+        let [passages] = all.as_slice() else {
+            panic!("{all:?}")
         };
         assert_eq!(
-            (
-                passages.count,
-                passages.instructions(),
-                passages.of_others,
-                counts.has_begun
-            ),
-            (2, 12, 3, true)
+            (passages.count, passages.instructions(), passages.of_others),
+            (2, 12, 3)
         );
         let functions = passages.functions(name);
         let each: Vec<_> = functions
@@ -317,11 +280,10 @@ mod tests {
     #[test]
     fn what_was_cut_off_is_left_out_and_what_is_wrong_is_named() {
         for length in 0..COUNTS.len() {
-            let counts = read(&COUNTS[..length]).unwrap();
-            assert_eq!(counts.passages, [], "{length}");
+            assert_eq!(read(&COUNTS[..length]).unwrap(), [], "{length}");
         }
         for wrong in [
-            "begun\nbegun 1\n",
+            "begun 1\n",
             "end\n",
             "passages 1 0\ncall 2 0 1\n",
             "passages 1 0\nat 1 0 0 1\n",

@@ -75,32 +75,6 @@ impl Guest {
         if let Some(plugin) = plugin {
             command.args(["-plugin", &plugin.argument()]);
         }
-        Self::spawn(command, files, silence, limit)
-    }
-
-    /// Starts the emulator with the arguments that a user gave, to count by a plugin.
-    ///
-    /// # Errors
-    /// As [`Guest::start`].
-    pub(crate) fn start_with(
-        arguments: &[String],
-        plugin: &Plugin,
-        limit: Duration,
-    ) -> Result<Self> {
-        let files = tempfile::tempdir().map_err(Error::file(&std::env::temp_dir()))?;
-        let mut command = Command::new(PROGRAM);
-        command
-            .args(arguments)
-            .args(["-plugin", &plugin.argument()]);
-        Self::spawn(command, files, limit, limit)
-    }
-
-    fn spawn(
-        mut command: Command,
-        files: tempfile::TempDir,
-        silence: Duration,
-        limit: Duration,
-    ) -> Result<Self> {
         command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -154,20 +128,6 @@ impl Guest {
         }
     }
 
-    /// Waits until the machine is off, or `is_enough` of it, or its time is over: true if it is
-    /// off.
-    pub(crate) fn wait(&mut self, mut is_enough: impl FnMut() -> bool) -> bool {
-        const LOOK: Duration = Duration::from_millis(20);
-        while self.started.elapsed() < self.limit && !is_enough() {
-            match self.lines.recv_timeout(LOOK) {
-                Ok(line) => self.remember(line),
-                Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => return true,
-            }
-        }
-        false
-    }
-
     fn remember(&mut self, line: String) {
         if self.last.len() == LAST_LINES {
             self.last.pop_front();
@@ -218,11 +178,6 @@ impl Guest {
             Some(Ok(())) => Ok(()),
             _ => Err(self.failed("it does not read its console")),
         }
-    }
-
-    /// The last lines, in order.
-    pub(crate) fn last_lines(&self) -> Vec<String> {
-        self.last.iter().cloned().collect()
     }
 
     /// An error that shows the last lines.

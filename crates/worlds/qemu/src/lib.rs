@@ -12,7 +12,6 @@
 #![forbid(unsafe_code)]
 
 mod carried;
-pub mod count;
 mod counts;
 mod debian;
 mod debian_programs;
@@ -29,7 +28,7 @@ pub mod payload;
 mod symbols;
 mod target;
 
-pub use counts::{Counts, Function, Passages, Plugin};
+pub use counts::{Function, Passages, Plugin};
 pub use error::{Error, Result};
 pub use guest::{Guest, Load};
 pub use images::{Build, Images};

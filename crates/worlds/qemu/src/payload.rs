@@ -225,7 +225,7 @@ pub fn run_on(boot: &Boot, machine: &Machine, options: &Options) -> Result<Repor
         if let Some(error) = guest.not_loaded(plugin) {
             return Err(error);
         }
-        report.passages = plugin.read()?.passages;
+        report.passages = plugin.read()?;
     }
     match ended {
         // What was counted before it stands.

@@ -3,7 +3,6 @@
 
 use elf::ElfBytes;
 use elf::endian::AnyEndian;
-use qemu::count;
 use qemu::payload::{self, Options, Report, Run};
 use qemu::{
     Build, Error, Gic, Guest, Images, Kind, Load, Machine, OtherFirmware, Placement, Symbols, linux,
@@ -137,81 +136,6 @@ fn functions_add_up_to_the_clock() {
     assert!(
         last[0] == "caller" && last.last().unwrap().contains("features"),
         "{last:?}"
-    );
-}
-
-/// Any image is counted between its own symbols, without the payload's marks.
-#[test]
-fn passages_of_an_image_are_those_of_its_symbols() {
-    let images = images(Build::Plain);
-    let symbols = Symbols::read(&images.firmware_elf()).unwrap();
-    let folder = tempfile::tempdir().unwrap();
-    let options = folder.path().join("options");
-    std::fs::write(
-        &options,
-        "run=calls\ncount=10\nseed=1\ncpus=1\nextended=0\n",
-    )
-    .unwrap();
-    let given = format!(
-        "-M virt,secure=on,gic-version=3 -m 1024 -bios {} -device loader,file={},addr={:#x},force-raw=on \
-         -fw_cfg name=opt/stopwatt/payload,file={}",
-        images.firmware.display(),
-        images.payload.display(),
-        Images::ENTRY,
-        options.display()
-    );
-    let given: Vec<String> = given.split_whitespace().map(str::to_owned).collect();
-    let arguments = count::arguments(&images.firmware_elf(), &given);
-    let between = |from: &str, to: &[&str], most| {
-        let address = |name: &str| symbols.address(name).unwrap_or_else(|| panic!("{name}"));
-        let to = to.iter().map(|name| address(name)).collect();
-        let passage = count::Passage {
-            from: address(from),
-            to,
-            most,
-            limit: Duration::from_secs(60),
-        };
-        count::run(&arguments, &passage, || false).unwrap()
-    };
-    let lengths = |counted: &count::CountResult| -> Vec<u64> {
-        counted
-            .counts
-            .passages
-            .iter()
-            .map(qemu::Passages::instructions)
-            .collect()
-    };
-    // Until the return, as the calls between marks have it of the same function.
-    let mut marked = Options::new(Run::Calls, 10);
-    marked.by_instruction = true;
-    let report = run(&images, &machine(1, Gic::V3, false, Some(0)), &marked);
-    let version = report
-        .calls
-        .iter()
-        .position(|calls| calls.name == "PSCI_VERSION")
-        .unwrap();
-    let functions =
-        report.passages[version].functions(|address| symbols.at(address).unwrap_or("caller"));
-    let expected = functions["el3::vectors::smc"].instructions / 10;
-    let dispatched = lengths(&between("el3::vectors::smc", &[], 1000));
-    assert!(
-        dispatched
-            .windows(10)
-            .any(|ten| ten.iter().all(|length| *length == expected)),
-        "{expected}: {dispatched:?}"
-    );
-    // To another symbol: the way in is the same for every call.
-    let ways = lengths(&between("handle_smc64", &["el3::vectors::smc"], 50));
-    assert!(
-        ways.len() == 50 && ways.iter().all(|length| *length == ways[0]),
-        "{ways:?}"
-    );
-    // What is for another core is never executed.
-    let never = between("vectors_history24", &[], 1);
-    assert!(
-        !never.counts.has_begun && never.counts.passages.is_empty() && never.is_off,
-        "{:?}",
-        never.last
     );
 }
 

@@ -16,7 +16,6 @@ mod linux;
 mod loaded;
 mod measured;
 mod nodes;
-mod passages;
 mod placement;
 mod psci_calls;
 mod story;

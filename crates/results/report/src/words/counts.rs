@@ -1,9 +1,8 @@
-//! Counts of instructions: of calls beside other firmware's, of passages, and by function.
+//! Counts of instructions: of calls beside other firmware's, and by function.
 
 use super::listed;
 use crate::blocks::{Cell, Number, fixed, percent, whole};
 use findings::functions::of_first_build;
-use findings::passages::{Passages, Range};
 use findings::psci_calls::{Call, Calls};
 use recording::facts::Functions;
 
@@ -46,24 +45,6 @@ pub fn first_call(calls: &Calls<'_>) -> Option<String> {
         "`{}` takes {own} instructions in the build {build}{beside}.",
         call.call
     ))
-}
-
-/// The instructions of a passage.
-pub fn passage(of: &Passages<'_>) -> String {
-    let Range {
-        least,
-        median,
-        most,
-    } = of.instructions;
-    let takes = match (of.passages, least == most) {
-        (1, _) => format!("{most} instructions in one passage"),
-        (count, true) => format!("{most} instructions in each of {count} passages"),
-        (count, false) => format!(
-            "{} instructions in the median of {count} passages, {least} to {most}",
-            self::count(median)
-        ),
-    };
-    format!("`{}` takes {takes} ({}).", of.passage, of.image)
 }
 
 /// The function with the most instructions, over all passages of the first build.
