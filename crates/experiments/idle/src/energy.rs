@@ -10,9 +10,12 @@ use crate::platform::{POINTS, Platform};
 use crate::replay::GovernorReplay;
 use crate::trace::TracedIntervals;
 use idle::MAX_STATES;
+use itertools::Itertools;
 
 /// A time in which all CPUs of a domain are idle.
 pub(crate) struct Segment {
+    /// When it begins, by the trace's clock in nanoseconds.
+    pub from_ns: u64,
     /// The time that it lasts, in nanoseconds.
     pub ns: u64,
     /// The domain of the platform.
@@ -44,31 +47,40 @@ impl Segments {
         segments
     }
 
-    /// Adds the times in which all of some CPUs are idle.
+    /// Adds the times in which all of some CPUs are idle. One that is offline keeps no domain up.
     pub(crate) fn add(&mut self, domain: usize, cpus: &[u16], traced: &TracedIntervals) {
+        let times = cpus.iter().map(|cpu| {
+            let sleeps = (0..).zip(&traced.cpus[usize::from(*cpu)]);
+            let sleeps = sleeps.map(|(at, of)| (of.enter_ns, of.exit_ns, Some((*cpu, at))));
+            let offline = traced.offline.iter().filter(|of| of.cpu == *cpu);
+            let mut times = offline.map(|of| (of.ns[0], of.ns[1], None)).collect_vec();
+            times.extend(sleeps);
+            times.sort_by_key(|of| of.0);
+            times
+        });
+        let times = times.collect_vec();
         let mut at = vec![0; cpus.len()];
-        let of =
-            |number: usize, at: &[usize]| traced.cpus[usize::from(cpus[number])].get(at[number]);
         while !cpus.is_empty() {
             let (mut from, mut to) = (0, u64::MAX);
-            for number in 0..cpus.len() {
-                let Some(sleep) = of(number, &at) else { return };
-                (from, to) = (from.max(sleep.enter_ns), to.min(sleep.exit_ns));
+            for (of, at) in times.iter().zip(&at) {
+                let Some(time) = of.get(*at) else { return };
+                (from, to) = (from.max(time.0), to.min(time.1));
             }
-            if from < to {
-                let first = self.covers.len() as u32;
+            let first = self.covers.len();
+            let asleep = times.iter().zip(&at).filter_map(|(of, at)| of[*at].2);
+            self.covers.extend(asleep.filter(|_| from < to));
+            if self.covers.len() > first {
                 self.all.push(Segment {
+                    from_ns: from,
                     ns: to - from,
                     domain: domain as u16,
-                    cpus: cpus.len() as u16,
-                    first,
+                    cpus: (self.covers.len() - first) as u16,
+                    first: first as u32,
                 });
-                self.covers
-                    .extend(cpus.iter().zip(&at).map(|(cpu, at)| (*cpu, *at as u32)));
             }
-            for number in 0..cpus.len() {
-                while of(number, &at).is_some_and(|sleep| sleep.exit_ns <= to) {
-                    at[number] += 1;
+            for (of, at) in times.iter().zip(&mut at) {
+                while of.get(*at).is_some_and(|time| time.1 <= to) {
+                    *at += 1;
                 }
             }
         }

@@ -4,7 +4,7 @@
 //!
 //! A CPU's own choice does not depend on its domain, so domains come after all CPUs.
 
-use crate::energy::Segments;
+use crate::energy::{Segment, Segments};
 use crate::envelope::Envelope;
 use crate::platform::{Platform, PowerDomain};
 use crate::replay::{DomainReplay, DomainStay, GovernorReplay};
@@ -151,7 +151,7 @@ fn one(
     for segment in &segments.all {
         let covers = segments.covers(segment);
         let envelope = envelope.as_deref_mut();
-        follower.follow(covers, segment.ns, children, envelope, replayed);
+        follower.follow(covers, segment, children, envelope, replayed);
     }
     follower.found
 }
@@ -161,17 +161,16 @@ impl Follower<'_> {
         &self.traced.cpus[usize::from(cpu)][at as usize]
     }
 
-    /// Follows into a time of `ns` nanoseconds in which all of its CPUs are idle.
+    /// Follows into a time in which all of its CPUs are idle.
     fn follow(
         &mut self,
         covers: &[(u16, u32)],
-        ns: u64,
+        segment: &Segment,
         children: &[usize],
         envelope: Option<&mut Envelope>,
         replayed: &mut GovernorReplay,
     ) {
-        let from_ns = covers.iter().map(|of| self.sleep(*of).enter_ns).max();
-        let from_ns = from_ns.unwrap_or(0);
+        let (from_ns, ns) = (segment.from_ns, segment.ns);
         self.found.together_ns += ns;
         let is_deepest = |&(cpu, at): &(u16, u32)| {
             let last = self.platform.domains[self.platform.place(cpu).0]

@@ -5,7 +5,7 @@ use crate::counters::Counters;
 use experiment::Error;
 use idle::Kind;
 use import::ftrace;
-use recording::facts::KernelTrace;
+use recording::facts::{Away, KernelTrace};
 use recording::{Header, Reader};
 use sleeps::{Sleep, Summary};
 use std::io::{BufReader, Cursor, Read, Seek};
@@ -28,6 +28,8 @@ pub struct TracedIntervals {
     pub has_no_waiters: bool,
     /// The kernel's own counts, where the trace holds them.
     pub counters: Counters,
+    /// Times in which CPUs were offline.
+    pub offline: Vec<Away>,
     /// Numbers of each CPU's intervals in which the hardware refused the state, where the trace
     /// says so; in order.
     pub refused: Vec<Vec<usize>>,
@@ -102,6 +104,8 @@ impl TracedIntervals {
         traced.governor = own_governor(&kernel);
         traced.has_no_waiters = kernel.uninterrupted_waits == Some(0);
         let states = kernel.states.into_iter().map(|state| state.name).collect();
+        let offline = kernel.away.into_iter();
+        traced.offline = offline.filter(|of| of.why == Away::OFFLINE).collect();
         let counters = Counters::new(&kernel.usage);
         let summary = sleeps::sleeps(folder, |sleep| traced.push(sleep)).map_err(Error::failed)?;
         for &(cpu, at_ns) in &summary.refused {

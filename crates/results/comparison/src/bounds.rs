@@ -179,7 +179,7 @@ impl Bound {
             let mode = Some(key.mode).filter(|_| !is_end).unwrap_or_default();
             let terms = found.entry([key.variant, spaced(&[key.case, mode, row])]);
             let term = &mut terms.or_insert_with(|| vec![None; self.terms.len()])[at];
-            let known = term.into_iter().flat_map(|ends| *ends);
+            let known = term.iter().flatten().copied();
             *term = Some(stats::ends(known.chain([value * factor])));
         }
         let add =

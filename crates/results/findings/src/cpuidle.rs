@@ -3,7 +3,9 @@
 use crate::Findings;
 use crate::rows::{measures_of, of_metric};
 use itertools::Itertools;
-use recording::facts::{CountedState, DomainSleep, FactsError, IdleCounts, KernelTrace, WakeUps};
+use recording::facts::{
+    Away, CountedState, DomainSleep, FactsError, IdleCounts, KernelTrace, WakeUps,
+};
 use recording::idle::{IdleCount, IdleSum, idle_counts, percent_of};
 use recording::{Recording, distinct, grouped, metrics};
 use schemars::JsonSchema;
@@ -23,6 +25,9 @@ pub struct KernelCounts<'r> {
     /// How the clusters of a trace slept, where they have states of their own.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub domains: Vec<DomainSleep>,
+    /// Times of which a trace does not say that a CPU ran or was idle.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub away: Vec<Away>,
     /// A sentence about the clusters; empty where nothing is to be said.
     pub clusters: String,
     /// The recording's folder, as it was named on the command line.
@@ -109,6 +114,19 @@ pub struct State<'r> {
     pub below: Option<f64>,
     /// Entries that the hardware refused; `None` where not counted.
     pub rejected: Option<f64>,
+}
+
+impl KernelCounts<'_> {
+    /// The seconds of all CPUs of a test of which it is known whether they ran or were idle; `None`
+    /// where the length of the test is not known.
+    pub fn covered_s(&self, test: &Test<'_>) -> Option<f64> {
+        let mut states = test.states_of_cpus.iter();
+        let is_counted =
+            |of: &&Away| test.cpus == 1 || states.any(|state| state.cpu == Some(of.cpu));
+        let away = self.away.iter().filter(is_counted);
+        let away = away.map(|of| (of.ns[1] - of.ns[0]) as f64 / 1e9);
+        Some(test.seconds? * test.cpus as f64 - away.sum::<f64>())
+    }
 }
 
 impl State<'_> {
@@ -249,6 +267,7 @@ pub fn read<'r>(findings: &'r Findings<'_>) -> Result<KernelCounts<'r>, FactsErr
         residencies: residencies(recording),
         wake_ups: trace.wake_ups,
         domains: trace.domains,
+        away: trace.away,
         clusters: facts.clusters,
         recording: findings.folder,
     })

@@ -11,6 +11,7 @@ use minikernel::placement::StayPut;
 use minikernel::{
     Action, CpuSet, Draw, Hardware, Outcome, Settings, TaskSpec, Workload, events, run,
 };
+use recording::facts::Away;
 use sleeps::{Sleep, SleepLength, Waker};
 use soc::config::{IdlePlatform, Sources};
 
@@ -187,6 +188,56 @@ fn a_domain_without_cpus_that_sleep_is_left_out() {
         &mut replayed,
     );
     assert_eq!(entered(&replayed)[..2], [vec![0, 0, 1], vec![0, 0, 0]]);
+}
+
+/// A CPU that is offline keeps its cluster on as little as one that sleeps.
+#[test]
+fn a_domain_does_not_wait_for_a_cpu_that_is_offline() {
+    let of = |cpu, from, to| {
+        sleep(
+            cpu,
+            from * MS,
+            to * MS,
+            known((to - from) * MS),
+            Waker::Timer,
+        )
+    };
+    let sleeps = [of(0, 0, 1), of(1, 0, 1), of(0, 10, 60), of(0, 80, 81)];
+    let entered = |offline: &[[u64; 2]]| {
+        let mut traced = TracedIntervals::from_sleeps(sleeps.clone());
+        traced.offline = offline
+            .iter()
+            .map(|ns| Away {
+                cpu: 1,
+                why: Away::OFFLINE.to_owned(),
+                ns: ns.map(|ms| ms * MS),
+            })
+            .collect();
+        let chooser = Chooser::Governor(Kind::AlwaysDeepest);
+        let mut replayed = replay(
+            &platform(),
+            &traced,
+            chooser,
+            Unsaid::TIMER,
+            4 * MS,
+            &mut Ideal,
+        );
+        follow(
+            &platform(),
+            &traced,
+            DomainKind::CURRENT,
+            None,
+            &mut replayed,
+        );
+        let cluster = &replayed.domains[0];
+        (
+            cluster.together_ns / MS,
+            cluster.states.iter().map(|of| of.time_ns).sum::<u64>() / MS,
+        )
+    };
+    assert_eq!(entered(&[]), (1, 1), "it runs");
+    assert_eq!(entered(&[[5, 70]]), (51, 51));
+    assert_eq!(entered(&[[30, 70]]), (31, 31));
 }
 
 /// An interrupt ends the stay of a cluster within the time that a CPU of it takes to wake, or a

@@ -88,6 +88,7 @@ enum Status {
     Unseen,
     Running,
     Idle(u8),
+    Offline,
 }
 
 impl Clusters {
@@ -130,6 +131,13 @@ impl Clusters {
     pub fn change(&mut self, cpu: u16, at_ns: u64, state: Option<u8>) {
         if let Some((number, place)) = self.place_or_new(cpu) {
             self.all[number].change(place, at_ns, state.map_or(Status::Running, Status::Idle));
+        }
+    }
+
+    /// Notes that a CPU goes offline: its cluster no longer waits for it.
+    pub fn leave(&mut self, cpu: u16, at_ns: u64) {
+        if let Some((number, place)) = self.place(cpu) {
+            self.all[number].change(place, at_ns, Status::Offline);
         }
     }
 
@@ -201,7 +209,7 @@ impl Cluster {
         if self.running == 0 {
             let known = self.cpus.iter().filter_map(|(_, status)| match status {
                 Status::Idle(state) => Some(*state),
-                Status::Unseen | Status::Running => None,
+                _ => None,
             });
             self.since = known.min().map(|state| (at_ns, state));
         }
@@ -234,12 +242,9 @@ impl Cluster {
             .domain
             .entry(state)
             .or_insert(Some(Residency::default()));
-        if self
-            .cpus
-            .iter()
-            .enumerate()
-            .any(|(at, (_, status))| *status != Status::Unseen && !self.asked.contains(&at))
-        {
+        if self.cpus.iter().enumerate().any(|(at, (_, status))| {
+            !matches!(status, Status::Unseen | Status::Offline) && !self.asked.contains(&at)
+        }) {
             *of = None;
         } else if of.is_some() {
             self.domain_since = Some((at_ns, state));

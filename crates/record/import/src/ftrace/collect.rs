@@ -5,7 +5,7 @@ use super::event::{Event, Point};
 use super::residency::{Residency, grown, residency};
 use super::wakes::{Detail, Wakes};
 use crate::error::{ImportError, printable_bytes};
-use recording::facts::KernelTrace;
+use recording::facts::{Away, KernelTrace};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Takes events a batch at a time, in the order of time.
@@ -88,7 +88,14 @@ pub struct Collector<'a> {
     lost: u64,
     gaps: u64,
     unpaired: u64,
+    /// When the machine began to sleep last.
+    suspend_ns: Option<u64>,
+    away: Vec<Away>,
 }
+
+/// A CPU that is said to leave or to sleep is away where it has no event for as long; any other,
+/// where it has none for a second. In nanoseconds.
+const SILENT_NS: [u64; 2] = [1_000_000, 1_000_000_000];
 
 /// The state that is remembered of a CPU.
 #[derive(Clone, Default)]
@@ -98,6 +105,10 @@ struct Cpu {
     lost: Option<u64>,
     idle: Option<(u64, u8)>,
     states: Vec<Residency>,
+    /// When its last event came.
+    seen_ns: Option<u64>,
+    /// It is on its way to being offline.
+    leaves: bool,
 }
 
 impl<'a> Collector<'a> {
@@ -289,9 +300,37 @@ impl<'a> Collector<'a> {
         self.is_sorted = true;
     }
 
+    /// An awake CPU without an event for long, up to now, did something that nobody knows.
+    fn silent(&mut self, number: usize, now_ns: u64) {
+        let cpu = &mut self.cpus[number];
+        let Some(seen_ns) = cpu.seen_ns.replace(now_ns).filter(|_| cpu.idle.is_none()) else {
+            return;
+        };
+        let (why, least_ns) = match self.suspend_ns {
+            _ if cpu.leaves => (Away::OFFLINE, SILENT_NS[0]),
+            Some(at_ns) if (seen_ns..now_ns).contains(&at_ns) => ("suspended", SILENT_NS[0]),
+            _ => ("without events", SILENT_NS[1]),
+        };
+        if now_ns - seen_ns >= least_ns {
+            self.away.push(Away {
+                cpu: number as u16,
+                why: why.to_owned(),
+                ns: [seen_ns, now_ns],
+            });
+        }
+    }
+
     fn count(&mut self, event: &Event) {
+        self.silent(event.cpu.into(), event.time_ns);
         let cpu = &mut self.cpus[usize::from(event.cpu)];
         match event.point {
+            Point::Hotplug => {
+                cpu.leaves = event.argument == 0;
+                if cpu.leaves {
+                    self.clusters.leave(event.cpu, event.time_ns);
+                }
+            }
+            Point::Suspend if event.argument != 0 => self.suspend_ns = Some(event.time_ns),
             Point::IdleEnter => {
                 self.clusters
                     .change(event.cpu, event.time_ns, Some(event.argument as u8));
@@ -315,6 +354,9 @@ impl<'a> Collector<'a> {
                 }) += 1;
             }
             Point::DomainIdleEnter => {
+                if event.ticks != 0 {
+                    self.suspend_ns = Some(event.time_ns);
+                }
                 self.clusters.domain(
                     event.cpu,
                     event.time_ns,
@@ -331,12 +373,28 @@ impl<'a> Collector<'a> {
         }
     }
 
+    /// Says which CPUs were away, and for how long.
+    fn tell_away(&mut self, trace: &mut Trace) {
+        for number in 0..self.cpus.len() {
+            self.silent(number, self.last_ns);
+        }
+        let of_cpu = |of: &Away| ((of.cpu, of.why.clone()), of.ns[1] - of.ns[0]);
+        for ((cpu, why), times) in recording::grouped(self.away.iter().map(of_cpu)) {
+            let seconds = times.iter().sum::<u64>() as f64 / 1e9;
+            trace.doubts.push(format!(
+                "CPU {cpu} was {why} for {seconds:.3} s, which counts neither as running nor as idle"
+            ));
+        }
+        trace.kernel.away = std::mem::take(&mut self.away);
+    }
+
     /// Hands on what waits still, and says what was in the trace.
     pub fn finish(mut self, mut trace: Trace) -> Result<Trace, recording::Error> {
         self.hand_on(usize::MAX);
         if let Some(failed) = self.failed {
             return Err(failed);
         }
+        self.tell_away(&mut trace);
         trace.events = self.events;
         trace.span_ns = self.first_ns.map(|first| (first, self.last_ns));
         for (name, count) in self.others {

@@ -463,3 +463,84 @@ fn clusters_sleep_when_the_last_cpu_asks_for_their_state() {
     );
     assert_eq!(read(suspended)[1], state);
 }
+
+/// What a trace does not cover is neither running nor idle: a suspend to idle, whose CPUs are in no
+/// event of `cpu_idle`, a CPU that is offline, and one of which nobody knows.
+#[test]
+fn a_cpu_that_is_offline_or_suspended_or_silent_is_away() {
+    let away = |lines: &[(f64, u16, &str)]| {
+        let text: String = lines
+            .iter()
+            .map(|(at, cpu, event)| format!("<idle>-0 [{cpu:03}] d..1. {at:.6}: {event}\n"))
+            .collect();
+        let trace = trace(&text);
+        let away = trace.kernel.away.iter().map(|of| {
+            let ends = of.ns.map(|ns| ns / 1_000_000);
+            (of.cpu, of.why.clone(), ends)
+        });
+        (away.collect::<Vec<_>>(), trace.doubts, trace.clusters)
+    };
+    let of = |cpu: u16, why: &str, ends| (cpu, why.to_owned(), ends);
+    let [enter, exit] = [
+        "cpu_idle: state=1 cpu_id=0",
+        "cpu_idle: state=4294967295 cpu_id=0",
+    ];
+    let slept = [(1.0, 0, enter), (1.014, 0, exit)];
+    let mut suspended = slept.to_vec();
+    suspended.extend([
+        (1.02, 0, "suspend_resume: machine_suspend[1] begin"),
+        (11.0, 0, "suspend_resume: machine_suspend[1] end"),
+        (11.1, 0, enter),
+        (15.0, 0, exit),
+    ]);
+    let (found, doubts, _) = away(&suspended);
+    assert_eq!(found, [of(0, "suspended", [1020, 11_000])]);
+    assert!(
+        doubts
+            .iter()
+            .any(|doubt| doubt.starts_with("CPU 0 was suspended for 9.980 s"))
+    );
+    // Without the events of the suspend nobody knows what the CPU did.
+    suspended.retain(|(.., event)| event.starts_with("cpu_idle"));
+    assert_eq!(
+        away(&suspended).0,
+        [of(0, "without events", [1014, 11_100])]
+    );
+    // The CPU is taken down, and comes back; its cluster sleeps without it.
+    let [enter_1, exit_1] = [
+        "cpu_idle: state=1 cpu_id=1",
+        "cpu_idle: state=4294967295 cpu_id=1",
+    ];
+    let mut offline = vec![(0.9, 1, enter_1), (0.95, 1, exit_1)];
+    offline.extend([
+        (
+            0.96,
+            1,
+            "cpuhp_enter: cpu: 0001 target:   0 step: 233 (sched_cpu_deactivate)",
+        ),
+        (
+            0.97,
+            0,
+            "cpuhp_enter: cpu: 0001 target:   0 step:  86 (takedown_cpu)",
+        ),
+    ]);
+    offline.extend(slept);
+    offline.extend([
+        (
+            1.5,
+            0,
+            "cpuhp_enter: cpu: 0001 target: 238 step:  85 (bringup_cpu)",
+        ),
+        (1.6, 1, enter_1),
+        (1.7, 1, exit_1),
+    ]);
+    let (found, _, clusters) = away(&offline);
+    assert_eq!(
+        found,
+        [of(1, "offline", [960, 970]), of(1, "offline", [970, 1500])]
+    );
+    assert_eq!(clusters[0].states[&1].total_ns, 14_000_000);
+    // Nothing brings it back.
+    offline.truncate(6);
+    assert_eq!(away(&offline).0[1], of(1, "offline", [970, 1014]));
+}

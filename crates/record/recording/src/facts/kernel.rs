@@ -41,6 +41,25 @@ pub struct KernelTrace {
     /// How the clusters slept, where the trace has states of their own.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub domains: Vec<DomainSleep>,
+    /// Times of which no event says that a CPU ran or was idle.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub away: Vec<Away>,
+}
+
+/// A time in which a CPU neither ran nor was idle, as far as a trace tells.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Away {
+    /// The CPU.
+    pub cpu: u16,
+    /// Why: `offline`, `suspended`, or `without events`.
+    pub why: String,
+    /// When it began and ended, in nanoseconds of the trace's clock.
+    pub ns: [u64; 2],
+}
+
+impl Away {
+    /// The CPU was not there.
+    pub const OFFLINE: &str = "offline";
 }
 
 /// Who woke the CPUs. The commonest stand first.

@@ -31,7 +31,7 @@ pub use energy::{
 pub use explore::{CALLS, Coverage, CoverageItem, Exploration, Growth, LED_HERE};
 pub use functions::{CountColumn, FunctionCounts, Functions, Passage};
 pub use idle::{Changed, Clocks, CountedState, IdleCounts, Limited, Replay};
-pub use kernel::{DomainSleep, IdleState, IdleUsage, KernelTrace, WakeRow, WakeUps};
+pub use kernel::{Away, DomainSleep, IdleState, IdleUsage, KernelTrace, WakeRow, WakeUps};
 pub use tune::{TunedKnob, TunedLoop, TunedPlace, TunedSet};
 
 use crate::Header;

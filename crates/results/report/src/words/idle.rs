@@ -404,6 +404,7 @@ pub fn counts(counted: &KernelCounts<'_>) -> String {
             said.push(entries(one));
             said.extend(counted.wake_ups.as_ref().map(woke));
             let most = most_in(one).filter(|_| counted.residencies.is_empty());
+            let most = most.map(|most| most + &covered(counted, one));
             said.extend(most.map(|most| format!("{most}.")));
         }
         several => said.push(misses(several)),
@@ -539,6 +540,21 @@ fn most_in(test: &Test<'_>) -> Option<String> {
         "{:.2} % of the {what} in {}",
         state.share_percent?, state.state
     ))
+}
+
+/// How much of the time was idle, where a trace does not cover all of it.
+fn covered(counted: &KernelCounts<'_>, test: &Test<'_>) -> String {
+    let covered_s = counted.covered_s(test).filter(|_| !counted.away.is_empty());
+    let told = covered_s.zip(test.sum.time_us).map(|(covered_s, us)| {
+        let away = recording::distinct(counted.away.iter().map(|of| of.why.as_str()));
+        format!(
+            ", which was {:.2} % of the {} s of all CPUs that the trace covers; in the rest they were {}",
+            us / 1e4 / covered_s,
+            figure(covered_s),
+            listed(&away)
+        )
+    });
+    told.unwrap_or_default()
 }
 
 /// Measurements whose entries are told one by one; tables have all.
