@@ -7,7 +7,7 @@ use crate::report_command::{self, TellingOptions};
 use crate::run_arguments::{self, settings};
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use console::Console;
-use experiment::{About, Experiment, Memory, Progress, Request, Settings, Sink, World};
+use experiment::{About, Experiment, Observer, Progress, Request, Settings, World};
 use itertools::Itertools;
 use miette::{IntoDiagnostic, Result, miette};
 use published::Published;
@@ -177,7 +177,6 @@ fn record(
     request: &Request<'_>,
     progress: &Arc<Progress>,
 ) -> Result<Recording> {
-    let mut sink = Memory::new(progress.clone());
     let given = request
         .settings
         .given()
@@ -189,11 +188,12 @@ fn record(
         request.world.name(),
         given.concat()
     ));
-    let result = experiment.run(request, &mut sink);
+    let result = experiment.run(request, &Observer::new(progress.clone()));
     // What a signal broke off, such as an emulator that got it too, did not fail by itself.
-    result.map_err(|error| progress.check().map_or_else(Into::into, |()| error))?;
+    let mut recording =
+        result.map_err(|error| progress.check().map_or_else(Into::into, |()| error))?;
     // What differs from run to run; what the experiment noted of its own stays.
-    let header = sink.header();
+    let header = &mut recording.header;
     let mut run = match header.world.as_str() {
         "host" => provenance::this_measurement(),
         _ => provenance::this_run(),
@@ -201,5 +201,5 @@ fn record(
     run.more.append(&mut header.run.more);
     run.counter = header.run.counter.take();
     header.run = run;
-    Ok(sink.finish())
+    Ok(recording)
 }

@@ -9,7 +9,7 @@ use clap::{ArgMatches, Args, Command, FromArgMatches, ValueEnum};
 use console::Console;
 use document::nearest;
 use experiment::sweep::{self, Settings as Combination, Vary};
-use experiment::{About, Conditions, Experiment, Memory, Progress, Request, Settings, World};
+use experiment::{About, Conditions, Experiment, Observer, Progress, Request, Settings, World};
 use itertools::Itertools;
 use miette::{IntoDiagnostic, Result, bail, miette};
 use rayon::prelude::*;
@@ -222,10 +222,9 @@ fn all(
     let one = |(combination, request): &(Combination, Request<'_>)| {
         progress.check()?;
         // A run's own steps are not those of the sweep.
-        let mut sink = Memory::new(Progress::of_part(&progress));
-        experiment.run(request, &mut sink)?;
+        let observer = Observer::new(Progress::of_part(&progress));
+        let recording = experiment.run(request, &observer)?;
         progress.step();
-        let recording = sink.finish();
         let metric = metric_of(&recording, wanted)?;
         let point =
             report::what_if_point(&Findings::new(&recording, "", None), &metric, combination)

@@ -10,7 +10,7 @@
 //! cheapest case, one of the six and one of rounds may follow.
 
 use document::Document;
-use experiment::{Conditions, Experiment, Folder, Kept, Memory, Progress, Request};
+use experiment::{Conditions, Experiment, Folder, Kept, Observer, Request};
 use psci_experiments::PsciLatency;
 use std::path::Path;
 use std::process::Command;
@@ -161,13 +161,13 @@ fn bare(fitting: &Fitting, points: u64) -> miette::Result<f64> {
                             source_tree: None,
                             kept: Some(&kept),
                         };
-                        let mut sink =
-                            Memory::new(Arc::<Progress>::default()).wanting(false, false);
-                        fitting
-                            .experiment
-                            .run(&request, &mut sink)
-                            .expect("every point runs");
-                        assert!(!sink.finish().measures().is_empty());
+                        let observer = Observer {
+                            progress: Arc::default(),
+                            events: false,
+                            description: false,
+                        };
+                        let recording = fitting.experiment.run(&request, &observer);
+                        assert!(!recording.expect("every point runs").measures().is_empty());
                     }
                 });
             });

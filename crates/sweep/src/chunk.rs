@@ -7,7 +7,7 @@ use crate::fits::Fitting;
 use crate::inputs::{NotedFiles, sum_of};
 use crate::manifest::{Chunk, FailedPoint};
 use crate::plan::Point;
-use experiment::{Conditions, Files, Kept, Memory, Progress, Request};
+use experiment::{Conditions, Files, Kept, Observer, Progress, Request};
 use itertools::Itertools;
 use miette::Diagnostic;
 use recording::table::{self, Column, Values};
@@ -208,14 +208,17 @@ fn run_point(
     let request = around
         .place
         .request(fitting, point, platforms, Some(kept))?;
-    // Each point counts its own steps, which are not those of the sweep.
-    let sink = Memory::new(Progress::of_part(progress));
-    // Causes are read from events.
     let keep = fitting.plan.keep;
-    let mut sink = sink.wanting(keep.events || keep.causes, is_first);
+    let observer = Observer {
+        // Each point counts its own steps, which are not those of the sweep.
+        progress: Progress::of_part(progress),
+        // Causes are read from events.
+        events: keep.events || keep.causes,
+        description: is_first,
+    };
     // One point must not take the others with it.
     let ran = catch_unwind(AssertUnwindSafe(|| {
-        fitting.experiment.run(&request, &mut sink)
+        fitting.experiment.run(&request, &observer)
     }))
     .unwrap_or_else(|panic| {
         let text = panic
@@ -234,8 +237,7 @@ fn run_point(
         } else {
             error
         }
-    })?;
-    Ok(sink.finish())
+    })
 }
 
 /// Leaves what the plan keeps, with the causes of spans if it keeps those.

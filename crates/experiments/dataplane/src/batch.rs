@@ -16,7 +16,7 @@ use dataplane::memory::{InBuffer, InFrame};
 use dataplane::study::StudyBody;
 use dataplane::walk::{Shape, Strides, code_bytes};
 use experiment::setting::Number;
-use experiment::{About, Example, Experiment, Request, Result, Sink, World, WorldAbout};
+use experiment::{About, Example, Experiment, Observer, Request, Result, World, WorldAbout};
 use itertools::Itertools;
 use recording::{Recording, metrics};
 use serde::Deserialize;
@@ -103,10 +103,10 @@ impl Experiment for Batch {
         }
     }
 
-    fn run(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result {
+    fn run(&self, request: &Request<'_>, observer: &Observer) -> Result<Recording> {
         match request.world {
-            World::Sim => ModelStudy::new(request)?.run(sink),
-            _ => here(request, sink),
+            World::Sim => ModelStudy::new(request)?.run(observer),
+            _ => here(request, observer),
         }
     }
 }
@@ -184,8 +184,8 @@ impl ModelStudy {
         })
     }
 
-    fn run(&self, sink: &mut dyn Sink) -> Result {
-        let progress = sink.progress();
+    fn run(&self, observer: &Observer) -> Result<Recording> {
+        let progress = &observer.progress;
         progress.expect(self.paths.len() as u64, "frame sizes and pools");
         let mut recording = Recording::new(self.platform.header(ABOUT.name));
         let (l1, l2) = (self.platform.l1.bytes, self.platform.l2.bytes);
@@ -225,7 +225,7 @@ impl ModelStudy {
             progress.step();
         }
         self.times(&mut recording);
-        sink.whole(&recording)
+        Ok(recording)
     }
 
     /// The times of nodes, from the lines that they touch and their instructions, each of which
@@ -286,9 +286,9 @@ fn add_footprint(
     }
 }
 
-fn here(request: &Request<'_>, sink: &mut dyn Sink) -> Result {
+fn here(request: &Request<'_>, observer: &Observer) -> Result<Recording> {
     let study = Study::new(&request.settings);
-    let progress = sink.progress();
+    let progress = &observer.progress;
     progress.expect(FRAME_SIZES.len() as u64, "frame sizes");
     let none = Cell {
         strides: Strides::both(0),
@@ -349,5 +349,5 @@ fn here(request: &Request<'_>, sink: &mut dyn Sink) -> Result {
         progress.step();
     }
     progress.check()?;
-    sink.whole(&recording)
+    Ok(recording)
 }

@@ -13,10 +13,10 @@ use dataplane::plane::Settings;
 use dataplane::walk::{Shape, Strides};
 use experiment::setting::{CheckedSetting, Choice, InputFile, Number, Or, Switch};
 use experiment::{
-    About, Error, Example, Experiment, Progress, Request, Result, Settings as Given, Sink, World,
-    WorldAbout,
+    About, Error, Example, Experiment, Observer, Progress, Request, Result, Settings as Given,
+    World, WorldAbout,
 };
-use recording::{facts, metrics};
+use recording::{Recording, facts, metrics};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -298,7 +298,7 @@ impl Experiment for Dataplane {
         check_received(settings)
     }
 
-    fn run(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result {
+    fn run(&self, request: &Request<'_>, observer: &Observer) -> Result<Recording> {
         let settings = &request.settings;
         let (shape, strides) = (settings.get(LOOP), settings.get(STRIDES));
         let (graph, windows) = (settings.get(GRAPH), settings.get(WINDOWS));
@@ -311,7 +311,7 @@ impl Experiment for Dataplane {
                 help: None,
             });
         }
-        let progress = sink.progress();
+        let progress = &observer.progress;
         progress.expect(windows.into(), "windows");
         let asked = LoadRequest {
             load,
@@ -329,10 +329,10 @@ impl Experiment for Dataplane {
                     "name its file: --graph FILE.toml",
                 ));
             }
-            GraphAsked::Ours(kind) => asked.of_ours(*kind, settings, &progress)?,
+            GraphAsked::Ours(kind) => asked.of_ours(*kind, settings, progress)?,
             GraphAsked::File(path) => {
                 let patience = Duration::from_secs(settings.get(PATIENCE));
-                own_graph(path, &objects, patience, &asked, &progress)?
+                own_graph(path, &objects, patience, &asked, progress)?
             }
         };
         let balances = &ran.ending.balances;
@@ -364,7 +364,7 @@ impl Experiment for Dataplane {
         if let Some(Err(why)) = &ran.counted {
             header.notes.push(why.clone());
         }
-        sink.whole(&results::graph(header, &ran))
+        Ok(results::graph(header, &ran))
     }
 }
 

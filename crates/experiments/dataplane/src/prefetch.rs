@@ -11,7 +11,7 @@ use crate::{
 use core_model::Parameters;
 use dataplane::walk::{Shape, Strides};
 use experiment::setting::{Number, Or};
-use experiment::{About, Error, Example, Experiment, Request, Result, Sink, World, WorldAbout};
+use experiment::{About, Error, Example, Experiment, Observer, Request, Result, World, WorldAbout};
 use itertools::Itertools;
 use recording::{Header, Picture, Recording, facts, metrics};
 
@@ -77,10 +77,10 @@ impl Experiment for Prefetch {
         }
     }
 
-    fn run(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result {
+    fn run(&self, request: &Request<'_>, observer: &Observer) -> Result<Recording> {
         match request.world {
-            World::Sim => ModelStudy::new(request)?.run(sink),
-            _ => here(request, sink),
+            World::Sim => ModelStudy::new(request)?.run(observer),
+            _ => here(request, observer),
         }
     }
 }
@@ -104,9 +104,9 @@ fn pictures() -> Vec<Picture> {
     ]
 }
 
-fn here(request: &Request<'_>, sink: &mut dyn Sink) -> Result {
+fn here(request: &Request<'_>, observer: &Observer) -> Result<Recording> {
     let study = Study::new(&request.settings);
-    let progress = sink.progress();
+    let progress = &observer.progress;
     progress.expect(study.repetitions as u64, "repetitions");
     let cells = cells();
     let values = sweep(study, &cells, || {
@@ -117,7 +117,7 @@ fn here(request: &Request<'_>, sink: &mut dyn Sink) -> Result {
     let mut header = host_header(ABOUT.name, study.repetitions as u32);
     header.set_facts(&study.facts());
     header.pictures = pictures();
-    sink.whole(&results::study(
+    Ok(results::study(
         header,
         "host",
         study.layout.name(),
@@ -184,8 +184,8 @@ impl ModelStudy {
         })
     }
 
-    fn run(&self, sink: &mut dyn Sink) -> Result {
-        let progress = sink.progress();
+    fn run(&self, observer: &Observer) -> Result<Recording> {
+        let progress = &observer.progress;
         progress.expect(self.cells.len() as u64, "cells");
         let costs = self.costs.cycles;
         let (parameters, tick) = (
@@ -238,9 +238,9 @@ impl ModelStudy {
             );
         }
         if let (Some((cell, _)), Some(line_cycles)) = (best, self.platform.line_cycles()) {
-            self.together(&mut recording, parameters, cell, line_cycles, &progress)?;
+            self.together(&mut recording, parameters, cell, line_cycles, progress)?;
         }
-        sink.whole(&recording)
+        Ok(recording)
     }
 
     /// Adds what a packet takes where several cores run a loop at once.

@@ -7,9 +7,10 @@ use crate::unknown::Value;
 use crate::{lanes, rows};
 use document::Document;
 use experiment::setting::{self, CheckedSetting, InputFile, Keys, Number, Or, Switch};
-use experiment::{About, Error, Example, Experiment, Request, Result, Sink, World, WorldAbout};
+use experiment::{About, Error, Example, Experiment, Observer, Request, Result, World, WorldAbout};
 use itertools::Itertools;
 use minikernel::Costs;
+use recording::Recording;
 
 /// The talk's benchmarks in its configurations of RCU.
 pub struct RcuEnergy;
@@ -169,7 +170,7 @@ impl Experiment for RcuEnergy {
         CheckedRequest::read(request).map(|_| ())
     }
 
-    fn run(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result {
+    fn run(&self, request: &Request<'_>, observer: &Observer) -> Result<Recording> {
         let asked = CheckedRequest::read(request)?;
         let full = request.settings.get(FULL);
         let draws = request
@@ -179,7 +180,7 @@ impl Experiment for RcuEnergy {
         let visited = visit(
             &asked.board,
             plan(&asked.suite, &asked.benchmarks(), draws, full, &asked.set),
-            &sink.progress(),
+            &observer.progress,
         )?;
 
         let mut header = rows::header(ABOUT.name, &asked.suite, &asked.board, &asked.set, draws);
@@ -192,8 +193,8 @@ impl Experiment for RcuEnergy {
             &mut recording,
             &asked.board,
             visited.iter().map(|visited| &visited.visit),
-            &sink.progress(),
+            &observer.progress,
         )?;
-        sink.whole(&recording)
+        Ok(recording)
     }
 }

@@ -1,15 +1,15 @@
 //! A whole experiment: what a read of the standard library's clock costs on this machine.
 //!
 //! ```text
-//!   About ──► command line, help, list        Request ──► run ──► Sink ──► recording ──► tables, page, JSON
+//!   About ──► command line, help, list        Request ──► run ──► recording ──► tables, page, JSON
 //! ```
 //! `cargo run -p experiment --example clock_read` runs it. To have it as `stopwatt run clock-read`,
 //! it would go into a crate of its own in `crates/experiments/`, and into the list in
 //! `crates/stopwatt/src/experiments.rs`.
 
 use experiment::setting::{Number, Or};
-use experiment::{About, Conditions, Error, Example, Experiment, Folder, Memory, Request};
-use experiment::{Settings, Sink, World, WorldAbout};
+use experiment::{About, Conditions, Error, Example, Experiment, Folder, Observer, Request};
+use experiment::{Settings, World, WorldAbout};
 use recording::{Header, Recording, stats};
 use std::time::Instant;
 
@@ -40,26 +40,24 @@ impl Experiment for ClockRead {
         &ABOUT
     }
 
-    fn run(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
+    fn run(&self, request: &Request<'_>, observer: &Observer) -> Result<Recording, Error> {
         let (rounds, reads) = (request.settings.get(ROUNDS), request.settings.get(READS));
-        let progress = sink.progress();
-        progress.expect(rounds.into(), "rounds");
+        observer.progress.expect(rounds.into(), "rounds");
         let mut header = Header::new(ABOUT.name, request.world.name(), "ns");
         header.iterations = rounds;
-        sink.start(header.clone())?;
         let mut rows = Recording::new(header);
         let series = rows.series("std", "clock-read", "");
         for round in 0..rounds {
-            progress.check()?;
+            observer.progress.check()?;
             let start = Instant::now();
             for _ in 0..reads {
                 std::hint::black_box(Instant::now());
             }
             let each = start.elapsed().as_nanos() as f64 / f64::from(reads);
             rows.measure(series, round, "read", "ns", each);
-            progress.step();
+            observer.progress.step();
         }
-        sink.append(&rows)
+        Ok(rows)
     }
 }
 
@@ -76,9 +74,7 @@ pub fn median(given: &[(&str, &str)]) -> Result<f64, Error> {
         source_tree: None,
         kept: None,
     };
-    let mut sink = Memory::new(Default::default());
-    ClockRead.run(&request, &mut sink)?;
-    let recording = sink.finish();
+    let recording = ClockRead.run(&request, &Observer::new(Default::default()))?;
     let series = recording
         .all_series()
         .next()

@@ -5,9 +5,8 @@ mod clock_read;
 
 use clock_read::ClockRead;
 use experiment::{
-    Conditions, Disk, Error, Experiment, Folder, Memory, Progress, Request, Settings, World,
+    Conditions, Error, Experiment, Folder, Observer, Progress, Request, Settings, World,
 };
-use recording::Recording;
 use std::sync::Arc;
 
 fn request() -> Request<'static> {
@@ -36,28 +35,9 @@ fn it_measures_and_refuses_what_it_does_not_know() {
 }
 
 #[test]
-fn rows_go_to_disk_as_they_go_to_memory() {
-    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"))
-        .join(format!("disk-sink-{}", std::process::id()));
-    let mut sink = Disk::new(&folder, Arc::default());
-    ClockRead.run(&request(), &mut sink).unwrap();
-    assert!(
-        !folder.exists(),
-        "a recording is there only when it is whole"
-    );
-    sink.finish().unwrap();
-    let read = Recording::read(&folder).unwrap();
-    assert_eq!(
-        (read.header.experiment.as_str(), read.measures().len()),
-        ("clock-read", 3)
-    );
-    std::fs::remove_dir_all(folder).unwrap();
-}
-
-#[test]
 fn it_stops_when_it_is_told_to() {
     let progress: Arc<Progress> = Arc::default();
     progress.cancel();
-    let result = ClockRead.run(&request(), &mut Memory::new(progress));
+    let result = ClockRead.run(&request(), &Observer::new(progress));
     assert!(matches!(result, Err(Error::Cancelled)));
 }

@@ -10,7 +10,7 @@ use crate::replay::{Chooser, Unsaid, replay};
 use crate::trace::TracedIntervals;
 use experiment::setting::{self, CheckedSetting, InputFile, Number, Or};
 use experiment::{
-    About, Error, Example, Experiment, Request, Settings, Sink, World, WorldAbout, side_by_side,
+    About, Error, Example, Experiment, Observer, Request, Settings, World, WorldAbout, side_by_side,
 };
 use itertools::Itertools;
 use recording::{Header, Recording, facts, metrics};
@@ -105,12 +105,12 @@ impl Experiment for IdleClock {
         }
     }
 
-    fn run(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
+    fn run(&self, request: &Request<'_>, observer: &Observer) -> Result<Recording, Error> {
         let recording = match request.world {
-            World::Sim => replayed(request, sink)?,
-            _ => here(&request.settings, sink)?,
+            World::Sim => replayed(request, observer)?,
+            _ => here(&request.settings, observer)?,
         };
-        sink.whole(&recording)
+        Ok(recording)
     }
 }
 
@@ -127,7 +127,7 @@ fn thread_counts(most: usize) -> Vec<usize> {
     counts
 }
 
-fn here(settings: &Settings, sink: &mut dyn Sink) -> Result<Recording, Error> {
+fn here(settings: &Settings, observer: &Observer) -> Result<Recording, Error> {
     let cpus = std::thread::available_parallelism().map_or(1, usize::from);
     let most = settings.get(THREADS).unwrap_or(cpus);
     let effort = Effort {
@@ -135,7 +135,7 @@ fn here(settings: &Settings, sink: &mut dyn Sink) -> Result<Recording, Error> {
         reads: settings.get(READS),
     };
     let counts = thread_counts(most);
-    let progress = sink.progress();
+    let progress = &observer.progress;
     progress.expect(
         (Clock::ALL.len() * counts.len() + 2 * Division::ALL.len()) as u64,
         "clocks and divisions",
@@ -241,11 +241,11 @@ const CONVERSIONS: [(&str, idle::Clock); 3] = [
     ("nanoseconds", idle::Clock::Nanoseconds),
 ];
 
-fn replayed(request: &Request<'_>, sink: &mut dyn Sink) -> Result<Recording, Error> {
+fn replayed(request: &Request<'_>, observer: &Observer) -> Result<Recording, Error> {
     let settings = &request.settings;
     let platform = platforms::idle_states(request.platforms, &settings.get(PLATFORM))?;
     let spreads = spreads(request)?;
-    let progress = sink.progress();
+    let progress = &observer.progress;
     progress.say("reading the trace");
     let traced = traced(settings.get(TRACE).as_deref())?;
     let tick_ns = 1_000_000_000 / settings.get(HZ);
@@ -269,7 +269,7 @@ fn replayed(request: &Request<'_>, sink: &mut dyn Sink) -> Result<Recording, Err
         tick_ns,
         seed,
     };
-    let changes = side_by_side(&progress, &jobs, |&(kind, unsaid)| {
+    let changes = side_by_side(progress, &jobs, |&(kind, unsaid)| {
         Ok(with.changes(kind, unsaid))
     })?;
 

@@ -6,10 +6,10 @@ use crate::power_domains::DOMAIN_GOVERNOR;
 use crate::results;
 use crate::trial::Given;
 use experiment::{
-    About, Error, Example, Experiment, Request, Sink, World, WorldAbout, side_by_side,
+    About, Error, Example, Experiment, Observer, Request, World, WorldAbout, side_by_side,
 };
 use platforms::DISABLE;
-use recording::Header;
+use recording::{Header, Recording};
 
 /// Replays governors on the idle intervals of a trace.
 pub struct IdleReplay;
@@ -85,16 +85,16 @@ impl Experiment for IdleReplay {
         Limit::all(settings, &platform).map(drop)
     }
 
-    fn run(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
-        let progress = sink.progress();
-        let given = Given::read(request, &progress)?;
+    fn run(&self, request: &Request<'_>, observer: &Observer) -> Result<Recording, Error> {
+        let progress = &observer.progress;
+        let given = Given::read(request, progress)?;
         let trials = given.trials(request)?;
         progress.expect(trials.len() as u64, "governors");
-        let rows = side_by_side(&progress, trials, |trial| given.row(trial))?;
+        let rows = side_by_side(progress, trials, |trial| given.row(trial))?;
         let mut header = Header::new(ABOUT.name, World::Sim.name(), "ns");
         header.iterations = 1;
         let s2idle = request.settings.get(WAKEUP_LIMIT);
         let s2idle = s2idle.map(|us| (us, s2idle_states(&given.platform, us).join(", ")));
-        sink.whole(&results::recording(header, &given, &rows, s2idle))
+        Ok(results::recording(header, &given, &rows, s2idle))
     }
 }

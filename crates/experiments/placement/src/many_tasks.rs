@@ -5,7 +5,7 @@ use crate::input::{
     Board, PLATFORM, RATE_LIMIT_NS, RcuChoice, SECONDS, SEED, SEEDS, fastest, rcu_of,
 };
 use experiment::setting::{CheckedSetting, Number, Or, Switch};
-use experiment::{Error, Request, Result, Sink, World, side_by_side};
+use experiment::{Error, Observer, Request, Result, World, side_by_side};
 use itertools::Itertools;
 use minikernel::placement::{EnergyAware, Placement, Rules};
 use minikernel::{Action, Costs, Draw, Frequency, Outcome, Settings, Start, TaskSpec, Workload};
@@ -374,7 +374,7 @@ pub fn check(request: &Request<'_>) -> Result {
 ///
 /// # Errors
 /// A platform cannot be read; the run is to stop.
-pub fn run(request: &Request<'_>, sink: &mut dyn Sink) -> Result {
+pub fn run(request: &Request<'_>, observer: &Observer) -> Result<Recording> {
     let asked = TasksRequest::read(request)?;
     let mut header = Header::new("placement", World::Sim.name(), "ns");
     header.form = FORM.to_owned();
@@ -383,15 +383,15 @@ pub fn run(request: &Request<'_>, sink: &mut dyn Sink) -> Result {
     header.seeded_modes = ASSUMPTIONS.map(|assumed| assumed.name.to_owned()).to_vec();
     let mut recording = Recording::new(header);
     let jobs = asked.jobs();
-    let progress = sink.progress();
+    let progress = &observer.progress;
     progress.expect(jobs.len() as u64, "runs");
     for (job, outcome) in jobs
         .iter()
-        .zip(&side_by_side(&progress, &jobs, |job| asked.run(job))?)
+        .zip(&side_by_side(progress, &jobs, |job| asked.run(job))?)
     {
         add(&mut recording, asked.seeds.0, job, outcome);
     }
-    sink.whole(&recording)
+    Ok(recording)
 }
 
 /// Adds what a run took: the platform is the variant, the rules are the case, what is assumed is

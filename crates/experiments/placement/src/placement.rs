@@ -9,7 +9,7 @@ use crate::seed_run::one;
 use crate::{lanes, results};
 use experiment::setting::Switch;
 use experiment::{
-    About, Example, Experiment, Request, Result, Sink, World, WorldAbout, side_by_side,
+    About, Example, Experiment, Observer, Request, Result, World, WorldAbout, side_by_side,
 };
 use itertools::Itertools;
 use platforms::DISABLE;
@@ -117,10 +117,10 @@ impl Experiment for Placement {
         Input::read(request).map(|_| ())
     }
 
-    fn run(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result {
+    fn run(&self, request: &Request<'_>, observer: &Observer) -> Result<Recording> {
         let settings = &request.settings;
         if settings.is_given(&TASKS) {
-            return many_tasks::run(request, sink);
+            return many_tasks::run(request, observer);
         }
         let input = Input::read(request)?;
         let mut header = Header::new(ABOUT.name, World::Sim.name(), "ns");
@@ -129,16 +129,16 @@ impl Experiment for Placement {
         results::describe(&mut header, &input, is_run.then(|| lanes::kept(&input)));
         let mut recording = Recording::new(header);
         if is_run {
-            runs(&mut recording, &input, sink)?;
+            runs(&mut recording, &input, observer)?;
         }
         results::operating_points(&mut recording, &input);
-        sink.whole(&recording)
+        Ok(recording)
     }
 }
 
 /// Runs every policy with every seed.
-fn runs(recording: &mut Recording, input: &Input, sink: &dyn Sink) -> Result {
-    let progress = sink.progress();
+fn runs(recording: &mut Recording, input: &Input, observer: &Observer) -> Result {
+    let progress = &observer.progress;
     let (first, count) = input.seeds;
     let jobs = input
         .policies
@@ -146,7 +146,7 @@ fn runs(recording: &mut Recording, input: &Input, sink: &dyn Sink) -> Result {
         .flat_map(|&kind| (0..u64::from(count)).map(move |seed| (kind, first + seed)))
         .collect_vec();
     progress.expect(jobs.len() as u64, "runs");
-    let found = side_by_side(&progress, jobs, |(kind, seed)| one(input, kind, seed))?;
+    let found = side_by_side(progress, jobs, |(kind, seed)| one(input, kind, seed))?;
     for (kind, found) in input.policies.iter().zip(found.chunks(count as usize)) {
         results::add(recording, *kind, found);
     }

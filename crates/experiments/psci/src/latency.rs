@@ -7,14 +7,14 @@ use crate::timer_owners::OtherSessions;
 use crate::uncertainty::Uncertainty;
 use experiment::setting::{self, CheckedSetting, Choice, Keys, Number, Or, Releases};
 use experiment::{
-    About, Conditions, Error, Example, Experiment, Request, Result, Settings, Sink, World,
+    About, Conditions, Error, Example, Experiment, Observer, Request, Result, Settings, World,
     WorldAbout,
 };
 use itertools::Itertools;
 use platforms::PlatformFiles;
 use psci_cases::{CASES, Case, Mode};
 use qemu::{Build, payload};
-use recording::{Header, Platform, conditions};
+use recording::{Header, Platform, Recording, conditions};
 use soc::Order as DeclaredOrder;
 use soc::config::{AssumedTimes, Machine, Sources};
 use std::collections::BTreeMap;
@@ -205,25 +205,25 @@ impl Experiment for PsciLatency {
         }
     }
 
-    fn run(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result {
+    fn run(&self, request: &Request<'_>, observer: &Observer) -> Result<Recording> {
         match request.world {
-            World::Qemu => on_qemu(request, sink),
-            _ => Simulation::new(request)?.run(sink),
+            World::Qemu => on_qemu(request, observer),
+            _ => Simulation::new(request)?.run(observer),
         }
     }
 }
 
-fn on_qemu(request: &Request<'_>, sink: &mut dyn Sink) -> Result {
+fn on_qemu(request: &Request<'_>, observer: &Observer) -> Result<Recording> {
     // One instruction is a tick of the counter, so that each single stamp is exact.
     let machine = machine(request, Some(4))?;
     let iterations = request.settings.get(ITERATIONS);
-    sink.progress().say("building and running the firmware");
+    observer.progress.say("building and running the firmware");
     let images = images(request, Build::Instrumented)?;
     let mut run = payload::Options::new(payload::Run::Latency, iterations.into());
     run.limit = Duration::from_secs(120 + u64::from(iterations) * machine.cpus as u64);
     let ran = payload::run(&images, &machine, &run).map_err(Error::failed)?;
-    sink.progress().check()?;
-    sink.whole(&firmware::latency(&machine, &ran, iterations))
+    observer.progress.check()?;
+    Ok(firmware::latency(&machine, &ran, iterations))
 }
 
 /// The simulation that a request asks for.
@@ -464,8 +464,8 @@ impl Simulation {
         })
     }
 
-    fn run(&self, sink: &mut dyn Sink) -> Result {
-        let progress = sink.progress();
+    fn run(&self, observer: &Observer) -> Result<Recording> {
+        let progress = &observer.progress;
         progress.expect(
             psci_latency::iterations(&self.built.releases, &self.cases, &self.options),
             "iterations",
@@ -474,7 +474,7 @@ impl Simulation {
         // end.
         progress.set_abandonable(true);
         let options = Options {
-            events: sink.wants_events(),
+            events: observer.events,
             ..self.options
         };
         let mut recording = psci_latency::run(&self.built.releases, &self.cases, &options, || {
@@ -484,12 +484,10 @@ impl Simulation {
         .map_err(Error::failed)?;
         progress.set_abandonable(false);
         progress.check()?;
-        let mut header = std::mem::replace(&mut recording.header, Header::new("", "", ""));
-        if sink.wants_description() {
-            self.describe(&mut header);
+        if observer.description {
+            self.describe(&mut recording.header);
         }
-        sink.start(header)?;
-        sink.take(recording)
+        Ok(recording)
     }
 
     /// Adds to a header what the machines were made of.

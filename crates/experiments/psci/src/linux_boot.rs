@@ -3,10 +3,11 @@
 use crate::firmware;
 use crate::machine::{CPU, CPUS, GIC, VIRTUALIZATION, images, images_can_be_had, machine};
 use experiment::setting::{CheckedSetting, Choice, Folder, Number, Or, OutputFile};
-use experiment::{About, Error, Example, Experiment, Request, Result, Sink, World, WorldAbout};
+use experiment::{About, Error, Example, Experiment, Observer, Request, Result, World, WorldAbout};
 use qemu::kernel::Kernel;
 use qemu::linux::{self, Workload};
 use qemu::{Build, Images, Machine};
+use recording::Recording;
 
 /// Boots Linux, takes its CPUs off and on, and lets it idle.
 pub struct LinuxBoot;
@@ -178,7 +179,7 @@ impl Experiment for LinuxBoot {
         machine(request, None).map(|_| ())
     }
 
-    fn run(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result {
+    fn run(&self, request: &Request<'_>, observer: &Observer) -> Result<Recording> {
         let settings = &request.settings;
         // While it is traced, time is instructions: how busy the host is does not show in the times
         // of timers.
@@ -188,7 +189,7 @@ impl Experiment for LinuxBoot {
             cpu: settings.get(CPU),
             ..machine(request, icount)?
         };
-        let progress = sink.progress();
+        let progress = &observer.progress;
         progress.say("building the firmware");
         let images = images(request, Build::Instrumented)?;
         progress.check()?;
@@ -222,6 +223,6 @@ impl Experiment for LinuxBoot {
                 Error::Failed(format!("cannot write {}: {error}", path.display()))
             })?;
         }
-        sink.whole(&firmware::linux_boot(&machine, &system, &work, &saw))
+        Ok(firmware::linux_boot(&machine, &system, &work, &saw))
     }
 }

@@ -4,9 +4,10 @@ use crate::firmware;
 use crate::machine::{CPU, CPUS, GIC, VIRTUALIZATION, images, images_can_be_had, machine};
 use experiment::setting::{CheckedSetting, InputFile, Number, Or, Switch};
 use experiment::{
-    About, Error, Example, Experiment, Request, Result, Setting, Sink, World, WorldAbout,
+    About, Error, Example, Experiment, Observer, Request, Result, Setting, World, WorldAbout,
 };
 use qemu::{Build, Images, Machine, OtherFirmware, Placement, Symbols, payload};
+use recording::Recording;
 
 /// Counts the instructions of every PSCI call.
 pub struct PsciCalls;
@@ -191,16 +192,16 @@ impl Experiment for PsciCalls {
         machine(request, Some(0)).map(|_| ())
     }
 
-    fn run(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result {
+    fn run(&self, request: &Request<'_>, observer: &Observer) -> Result<Recording> {
         // One instruction is a nanosecond of the machine's time: the finest that its counter shows
         // over many calls.
         let machine = Machine {
             cpu: request.settings.get(CPU),
             ..machine(request, Some(0))?
         };
-        let progress = sink.progress();
+        let progress = &observer.progress;
         if let Some(own) = own(request)? {
-            return run_own(request, sink, &machine, &own);
+            return run_own(request, observer, &machine, &own);
         }
         let mut builds = Vec::new();
         for (name, build) in [
@@ -228,7 +229,7 @@ impl Experiment for PsciCalls {
                 symbols: symbols.map_err(Error::failed)?,
             });
         }
-        sink.whole(&firmware::calls(&machine, &builds))
+        Ok(firmware::calls(&machine, &builds))
     }
 }
 
@@ -257,12 +258,12 @@ fn counted(
 /// Runs the payload on firmware that is not ours.
 fn run_own(
     request: &Request<'_>,
-    sink: &mut dyn Sink,
+    observer: &Observer,
     machine: &Machine,
     own: &OtherFirmware,
-) -> Result {
+) -> Result<Recording> {
     let settings = &request.settings;
-    let progress = sink.progress();
+    let progress = &observer.progress;
     // What is wrong with the file is told before anything is built.
     let symbols = settings
         .get(SYMBOLS)
@@ -293,7 +294,7 @@ fn run_own(
             "write it anew with `stopwatt payload`, and pack it into the image",
         ));
     }
-    sink.whole(&firmware::calls_of_own(machine, own, report, symbols))
+    Ok(firmware::calls_of_own(machine, own, report, symbols))
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use crate::meter::{Meter, PARTS, Share};
 use crate::told::Told;
 use crate::what_if::answers;
 use experiment::setting::{self, CheckedSetting, InputFile};
-use experiment::{About, Error, Example, Experiment, Request, Sink, World, WorldAbout};
+use experiment::{About, Error, Example, Experiment, Observer, Request, World, WorldAbout};
 use idle_experiments::check_there;
 use idle_experiments::trace::TraceFolder;
 use import::ftrace::Point;
@@ -72,9 +72,9 @@ impl Experiment for TraceEnergy {
         machine(request).map(drop)
     }
 
-    fn run(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result<(), Error> {
+    fn run(&self, request: &Request<'_>, observer: &Observer) -> Result<Recording, Error> {
         let (machine, idle) = machine(request)?;
-        let progress = sink.progress();
+        let progress = &observer.progress;
         progress.say("reading the trace");
         let folder = TraceFolder::open(&trace(request)?)?;
         progress.check()?;
@@ -139,7 +139,7 @@ impl Experiment for TraceEnergy {
             (&mut facts, scale),
         );
         recording.header.set_facts(&facts);
-        sink.whole(&recording)
+        Ok(recording)
     }
 }
 

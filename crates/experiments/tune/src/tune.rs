@@ -10,9 +10,10 @@ use crate::system;
 use dataplane_experiments::host_header;
 use experiment::setting::{CheckedSetting, InputFile, Number, Or, Switch};
 use experiment::{
-    About, Error, Example, Experiment, Request, Result, Settings, Sink, World, WorldAbout,
+    About, Error, Example, Experiment, Observer, Request, Result, Settings, World, WorldAbout,
 };
 use itertools::Itertools;
+use recording::Recording;
 use std::collections::HashMap;
 use std::time::Duration;
 
@@ -121,10 +122,10 @@ impl Experiment for Tune {
         source(&request.settings).map(drop)
     }
 
-    fn run(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result {
+    fn run(&self, request: &Request<'_>, observer: &Observer) -> Result<Recording> {
         let settings = &request.settings;
         let source = source(settings)?;
-        let progress = sink.progress();
+        let progress = &observer.progress;
         progress.say("starting the loop");
         let patience = Duration::from_secs(settings.get(PATIENCE));
         let mut process = Process::start(&source, !settings.get(SMALL_PAGES), patience)?;
@@ -140,7 +141,7 @@ impl Experiment for Tune {
         let mut bench = LoopBench {
             process: &mut process,
             checker: checker.as_mut(),
-            progress: &progress,
+            progress: progress,
             records,
             batch,
             checked: HashMap::new(),
@@ -190,7 +191,7 @@ impl Experiment for Tune {
         header
             .complaints
             .extend(ended.map(|ended| format!("{ended}; {kept}")));
-        sink.whole(&results::recording(header, &about, &sets, &measured))
+        Ok(results::recording(header, &about, &sets, &measured))
     }
 }
 

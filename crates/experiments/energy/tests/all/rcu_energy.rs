@@ -9,12 +9,9 @@ use energy_experiments::point::Point;
 use energy_experiments::runs::{RunResult, run};
 use energy_experiments::suite::Suite;
 use energy_experiments::unknown::Value;
-use experiment::{
-    Conditions, Experiment, Files, Folder, Memory, Progress, Request, Settings, World,
-};
+use experiment::{Conditions, Experiment, Files, Folder, Observer, Request, Settings, World};
 use recording::Recording;
 use std::path::Path;
-use std::sync::Arc;
 
 fn files() -> Folder {
     Folder(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../data/platforms"))
@@ -74,9 +71,7 @@ fn record(given: &[(&str, &str)]) -> Result<Recording, experiment::Error> {
         kept: None,
     };
     RcuEnergy.check(&request)?;
-    let mut sink = Memory::new(Arc::<Progress>::default());
-    RcuEnergy.run(&request, &mut sink)?;
-    Ok(sink.finish())
+    RcuEnergy.run(&request, &Observer::new(Default::default()))
 }
 
 /// Benchmarks in the talk's order.
