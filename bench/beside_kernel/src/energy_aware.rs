@@ -37,11 +37,7 @@ pub fn run(sources: &Path, states: u64) -> Result<bool> {
 /// The number of states in which both chose the same, and in which the kernel moved the task.
 fn compare(folder: &Path, rules: Rules, states: u64) -> Result<(u64, u64)> {
     let shim = shim("energy_aware");
-    let mut kernel = Kernel::compiled(
-        std::slice::from_ref(&shim),
-        folder,
-        [shim.join("driver.c").as_os_str()],
-    )?;
+    let mut kernel = Kernel::compiled(&shim, folder, [shim.join("driver.c").as_os_str()])?;
     let mut random = fastrand::Rng::with_seed(1);
     let (mut same, mut moves) = (0, 0);
     for _ in 0..states {

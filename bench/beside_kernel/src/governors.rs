@@ -6,10 +6,15 @@
 
 use crate::Result;
 use crate::kernel::{Kernel, shim};
+use document::Document;
 use idle::{
-    Choice, DomainGovernor, DomainKind, DomainSituation, DomainState, Family, Governor, Kind,
-    KnownSituation, NEVER_NS, NO_LIMIT_NS, Outcome, Release, SleepLength, State, States,
+    DomainGovernor, DomainKind, DomainSituation, DomainState, Family, Kind, NEVER_NS, Release,
 };
+use idle_experiments::kernel_file::{KernelFile, Source};
+use idle_experiments::platform::{LatencyLimit, Platform};
+use idle_experiments::replay::{Chooser, Ideal, Unsaid, replay};
+use idle_experiments::trace::TracedIntervals;
+use sleeps::{Sleep, SleepLength as Length, Waker};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -78,7 +83,7 @@ fn compare_domains(source: &Path, kind: DomainKind, in_place: bool, steps: u64) 
     } else {
         "-DBEHIND_A_POINTER"
     };
-    let mut kernel = compiled(source, "genpd", define)?;
+    let mut kernel = compiled(source, define)?;
     let (mut same, mut states, mut governor) = (0, Vec::new(), DomainGovernor::new(kind));
     for step in 0..steps {
         if step % STEPS_OF_MACHINE == 0 {
@@ -143,53 +148,138 @@ struct Same {
     choices: u64,
 }
 
+/// Replays random intervals with the kernel's file and with ours, as `idle-replay` does.
 fn compare(source: &Path, kind: Kind, steps: u64) -> Result<Same> {
     let mut random = fastrand::Rng::with_seed(1);
     let mut same = Same::default();
+    let source = Source::find(&source.to_string_lossy()).ok_or("no file of C")?;
     for hz in TICKS_HZ {
-        let mut kernel = compiled(source, "driver", &format!("-DHZ={hz}"))?;
+        let tick_ns = 1_000_000_000 / hz;
+        let file = KernelFile::compile(&source, tick_ns)?;
         let of_tick = steps / TICKS_HZ.len() as u64
             + u64::from(hz == TICKS_HZ[0]) * (steps % TICKS_HZ.len() as u64);
         let mut made = 0;
         while made < of_tick {
-            let states = states(&mut random);
-            let mut machine = Machine::new(1_000_000_000 / hz, states);
-            let mut governor = Governor::new(kind, &states, machine.tick_ns);
-            start(&mut kernel, &states)?;
-            for _ in 0..STEPS_OF_MACHINE.min(of_tick - made) {
-                let mut situation = machine.situation(&mut random);
-                let theirs = select(&mut kernel, &situation)?;
-                let ours = governor.select(&states, &mut situation);
-                let is_state = ours.state == theirs.state;
-                let is_tick = machine.stopped || ours.stop_tick == theirs.stop_tick;
-                same.states += u64::from(is_state);
-                same.choices += u64::from(is_state && is_tick);
-                let outcome = machine.outcome(&mut random, theirs, &situation);
-                governor.reflect(&states, &outcome);
-                reflect(&mut kernel, &outcome)?;
-                made += 1;
+            let platform = platform(&mut random)?;
+            let count = STEPS_OF_MACHINE.min(of_tick - made);
+            let traced = traced(&mut random, platform.state_names().count(), tick_ns, count);
+            let unsaid = Unsaid {
+                is_busy: random.bool(),
+                is_taught: random.u8(0..4) == 0,
+                ..Unsaid::TIMER
+            };
+            let asked = file.ask(&platform, &traced, unsaid, tick_ns)?;
+            let [theirs, ours] = [Chooser::Asked(&asked), Chooser::Governor(kind)]
+                .map(|of| replay(&platform, &traced, of, unsaid, tick_ns, &mut Ideal));
+            let events = theirs.events[0].iter().zip(&ours.events[0]);
+            let chosen = theirs.chosen[0].iter().zip(&ours.chosen[0]);
+            for ((theirs, ours), (event, own_event)) in chosen.zip(events) {
+                same.states += u64::from(theirs == ours);
+                same.choices += u64::from(theirs == ours && event == own_event);
             }
+            made += count;
         }
     }
     Ok(same)
 }
 
-/// States of some machine: with polling or without, two to six, some of them disabled.
-fn states(random: &mut fastrand::Rng) -> States {
-    let mut states = Vec::new();
+/// States of some machine: with polling or without, two to six, some of them disabled, now and then
+/// under a limit of latency; and a power domain, for which replays keep when the timer is due.
+fn platform(random: &mut fastrand::Rng) -> Result<Platform> {
+    let mut text =
+        "name = \"random\"\ntitle = \"\"\n[[domain]]\nname = \"d\"\ncpus = [0]\nsource = \"\"\n"
+            .to_owned();
+    let mut state = |entry_us: u64, exit_us: u64, residency_us: u64, polling: bool| {
+        text += &format!(
+            "[[domain.state]]\nname = \"{}\"\nentry_us = {entry_us}\nexit_us = {exit_us}\nresidency_us = {residency_us}\npolling = {polling}\nsource = \"\"\n",
+            text.len()
+        );
+    };
+    let mut disabled = Vec::new();
     if random.bool() {
-        states.push(State::polling());
+        state(0, 0, 0, true);
     }
-    let (mut residency_ns, mut latency_ns) = (0, 0);
-    for number in 0..random.usize(2..=5) {
-        residency_ns += log_uniform(random, 500, if number == 0 { 30_000 } else { 20_000_000 });
-        latency_ns += log_uniform(random, 500, 1_000 + residency_ns);
-        states.push(State::new(latency_ns, residency_ns));
+    let mut residency_us = 0;
+    for number in 0..random.u64(2..=5) {
+        residency_us += 1 + log_uniform(random, 1, if number == 0 { 30 } else { 20_000 });
+        state(
+            0,
+            log_uniform(random, 1, 1 + residency_us),
+            residency_us,
+            false,
+        );
     }
-    for state in &mut states {
-        state.disabled = random.u32(0..12) == 0;
-    }
-    States::new(&states).expect("residencies grow")
+    text += "[[power_domain]]\nname = \"p\"\ncpus = [0]\nsource = \"\"\n[[power_domain.state]]\nname = \"off\"\nentry_us = 1\nexit_us = 1\nresidency_us = 1\nsource = \"\"\n";
+    let mut platform = Platform::read(&Document::new("random", text))?;
+    disabled.extend(
+        platform
+            .state_names()
+            .filter(|_| random.u32(0..12) == 0)
+            .map(str::to_owned),
+    );
+    // One state must be left.
+    let _ = platforms::disable(&mut platform, &disabled);
+    platform.latency_limit = (random.u32(0..4) == 0).then(|| LatencyLimit {
+        cpus: Vec::new(),
+        ns: log_uniform(random, 1_000, 30_000_000),
+    });
+    Ok(platform)
+}
+
+/// Intervals of a CPU whose timers and interrupts come in some pattern for a while, with what its
+/// kernel chose and learnt.
+fn traced(random: &mut fastrand::Rng, states: usize, tick_ns: u64, count: u64) -> TracedIntervals {
+    let (mut timer_ns, mut interrupt_ns, mut jitter, mut now_ns) = (0, 0, 0, 0);
+    let mut refused = Vec::new();
+    let mut one = |number: u64| {
+        if number % 20 == 0 {
+            timer_ns = log_uniform(random, 1_000, 1_000_000_000);
+            interrupt_ns = log_uniform(random, 1_000, 100_000_000);
+            jitter = [0, 1, 10, 100, 190][random.usize(0..5)];
+        }
+        let mut around = |ns: u64| {
+            let spread = ns / 100 * jitter;
+            ns - spread / 2 + if spread > 0 { random.u64(0..spread) } else { 0 }
+        };
+        let (timer_ns, interrupt_ns) = (around(timer_ns), around(interrupt_ns));
+        let timer_ns = match random.u32(0..20) {
+            0 => NEVER_NS,
+            1 => log_uniform(random, 100, 10_000_000_000),
+            _ => timer_ns,
+        };
+        let tick_stopped = random.u32(0..3) == 0;
+        let to_tick_ns = random.u64(0..=tick_ns);
+        let until_ns = if random.bool() {
+            timer_ns
+        } else {
+            timer_ns.min(to_tick_ns)
+        };
+        let enter_ns = now_ns;
+        now_ns += 1 + until_ns.min(interrupt_ns) + random.u64(0..2_000);
+        if random.u32(0..30) == 0 {
+            refused.push(number as usize);
+        }
+        Sleep {
+            cpu: 0,
+            state: random.usize(0..states) as u8,
+            enter_ns,
+            exit_ns: now_ns,
+            length: Length::Known {
+                timer_ns,
+                tick_ns: (!tick_stopped).then_some(to_tick_ns),
+            },
+            tick_stopped: Some(tick_stopped),
+            got_tick: Some(random.u32(0..4) == 0),
+            sleeps_without_tick: None,
+            timer_armed_ns: None,
+            utilised: Some(random.bool()),
+            waker: Waker::Unknown,
+        }
+    };
+    let sleeps: Vec<Sleep> = (0..count).map(&mut one).collect();
+    let mut traced = TracedIntervals::from_sleeps(sleeps);
+    traced.refused = vec![refused];
+    traced
 }
 
 fn log_uniform(random: &mut fastrand::Rng, from: u64, to: u64) -> u64 {
@@ -197,184 +287,24 @@ fn log_uniform(random: &mut fastrand::Rng, from: u64, to: u64) -> u64 {
     (from + random.f64() * (to - from)).exp() as u64
 }
 
-/// A CPU whose timers and interrupts come in some pattern for a while.
-struct Machine {
-    tick_ns: u64,
-    states: States,
-    stopped: bool,
-    /// The usual time to the next timer and to the next interrupt; jitter in percent.
-    timer_ns: u64,
-    interrupt_ns: u64,
-    jitter: u64,
-    left: u32,
-}
-
-impl Machine {
-    fn new(tick_ns: u64, states: States) -> Self {
-        Self {
-            tick_ns,
-            states,
-            stopped: false,
-            timer_ns: 0,
-            interrupt_ns: 0,
-            jitter: 0,
-            left: 0,
-        }
-    }
-
-    fn around(&self, random: &mut fastrand::Rng, ns: u64) -> u64 {
-        let spread = ns / 100 * self.jitter;
-        ns - spread / 2 + if spread > 0 { random.u64(0..spread) } else { 0 }
-    }
-
-    fn situation(&mut self, random: &mut fastrand::Rng) -> KnownSituation {
-        if self.left == 0 {
-            self.left = random.u32(1..40);
-            self.timer_ns = log_uniform(random, 1_000, 1_000_000_000);
-            self.interrupt_ns = log_uniform(random, 1_000, 100_000_000);
-            self.jitter = [0, 1, 10, 100, 190][random.usize(0..5)];
-        }
-        self.left -= 1;
-        let timer_ns = match random.u32(0..20) {
-            0 => NEVER_NS,
-            1 => log_uniform(random, 100, 10_000_000_000),
-            _ => self.around(random, self.timer_ns),
-        };
-        // With the tick stopped, the next event is the next timer.
-        let event_ns = if self.stopped {
-            timer_ns
-        } else {
-            timer_ns.min(random.u64(0..=self.tick_ns))
-        };
-        KnownSituation {
-            latency_limit_ns: match random.u32(0..20) {
-                0 => 0,
-                1 => log_uniform(random, 1_000, 30_000_000),
-                2 => {
-                    self.states
-                        .get(random.usize(0..self.states.len()))
-                        .exit_latency_ns
-                }
-                _ => NO_LIMIT_NS,
-            },
-            io_waiters: if random.u32(0..5) == 0 {
-                random.u32(1..4)
-            } else {
-                0
-            },
-            tick_stopped: self.stopped,
-            utilised: random.bool(),
-            ..KnownSituation::new(SleepLength { timer_ns, event_ns })
-        }
-    }
-
-    fn outcome(
-        &mut self,
-        random: &mut fastrand::Rng,
-        choice: Choice,
-        situation: &KnownSituation,
-    ) -> Outcome {
-        let stops = self.stopped || choice.stop_tick;
-        // The tick is restarted when something is to run, and stays stopped through other wake-ups.
-        self.stopped = stops && random.u32(0..3) > 0;
-        if random.u32(0..30) == 0 {
-            return Outcome::refused();
-        }
-        let state = self.states.get(choice.state);
-        let (timer_ns, event_ns) = (
-            situation.sleep_length.timer_ns,
-            situation.sleep_length.event_ns,
-        );
-        let interrupt_ns = self.around(random, self.interrupt_ns);
-        let until_ns = if stops { timer_ns } else { event_ns };
-        let stay_ns = until_ns.min(interrupt_ns) + random.u64(0..=state.exit_latency_ns);
-        let got_tick = !stops && event_ns < timer_ns && event_ns <= interrupt_ns;
-        let polled_to_limit = state.polling && random.u32(0..4) == 0;
-        Outcome {
-            got_tick,
-            polled_to_limit,
-            since_choice_ns: stay_ns + random.u64(0..2_000),
-            ..Outcome::stay(choice.state, stay_ns)
-        }
-    }
-}
-
-/// The kernel's governor, compiled with a driver: each header that it includes is the shim's.
-fn compiled(source: &Path, driver: &str, define: &str) -> Result<Kernel> {
-    // The driver and its headers are those of `idle-replay`.
-    let product =
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../crates/experiments/idle/kernel");
-    let folder = match driver {
-        "genpd" => shim("governors"),
-        _ => product.clone(),
-    };
+/// The kernel's governor of power domains, compiled with a driver: each header that it includes is
+/// the shim's.
+fn compiled(source: &Path, define: &str) -> Result<Kernel> {
+    let shim = shim("governors");
     let stem = source.file_stem().unwrap_or_default().to_string_lossy();
     let build = source.with_file_name(format!("build-{stem}{define}"));
-    let headers = if driver == "genpd" { driver } else { "shim" };
     for line in fs::read_to_string(source)?.lines() {
         let include = line.strip_prefix("#include <");
         if let Some((header, _)) = include.and_then(|rest| rest.split_once('>')) {
             let path = build.join(header);
             fs::create_dir_all(path.parent().unwrap_or(&build))?;
-            fs::write(path, format!("#include \"{headers}.h\"\n"))?;
+            fs::write(path, "#include \"genpd.h\"\n")?;
         }
     }
-    let driver = folder.join(format!("{driver}.c"));
+    let driver = shim.join("genpd.c");
     Kernel::compiled(
-        &[folder, product],
+        &shim,
         &build,
         [define.as_ref(), source.as_os_str(), driver.as_os_str()],
     )
-}
-
-fn start(kernel: &mut Kernel, states: &States) -> Result<()> {
-    let each = states.all().iter().map(|state| {
-        let State {
-            exit_latency_ns,
-            target_residency_ns,
-            polling,
-            disabled,
-            ..
-        } = state;
-        format!(
-            " {exit_latency_ns} {target_residency_ns} {} {}",
-            u8::from(*polling),
-            u8::from(*disabled)
-        )
-    });
-    kernel.tell(format_args!(
-        "N {}{}",
-        states.len(),
-        each.collect::<String>()
-    ))
-}
-
-fn select(kernel: &mut Kernel, situation: &KnownSituation) -> Result<Choice> {
-    let SleepLength { timer_ns, event_ns } = situation.sleep_length;
-    let (stopped, limit_ns) = (u8::from(situation.tick_stopped), situation.latency_limit_ns);
-    let (waiters, utilised) = (situation.io_waiters, u8::from(situation.utilised));
-    let answer = kernel.ask(format_args!(
-        "S {timer_ns} {event_ns} {stopped} {limit_ns} {waiters} {utilised}"
-    ))?;
-    let (state, stop_tick) = answer
-        .split_once(' ')
-        .ok_or("no choice of a state and the tick")?;
-    Ok(Choice {
-        state: state.parse()?,
-        stop_tick: stop_tick == "1",
-    })
-}
-
-fn reflect(kernel: &mut Kernel, outcome: &Outcome) -> Result<()> {
-    let entered = outcome
-        .entered
-        .map_or_else(|| "-1".to_owned(), |state| state.to_string());
-    let (got_tick, polled) = (
-        u8::from(outcome.got_tick),
-        u8::from(outcome.polled_to_limit),
-    );
-    kernel.tell(format_args!(
-        "R {entered} {} {} {got_tick} {polled}",
-        outcome.residency_ns, outcome.since_choice_ns
-    ))
 }

@@ -15,6 +15,9 @@ pub fn shim(name: &str) -> PathBuf {
         .join(name)
 }
 
+/// The headers that `idle-replay` compiles a governor's file with.
+const PRODUCT: &str = "../../crates/experiments/idle/kernel";
+
 /// The kernel's code, as a program that answers lines.
 pub struct Kernel {
     child: Child,
@@ -23,10 +26,10 @@ pub struct Kernel {
 }
 
 impl Kernel {
-    /// Compiles sources with the headers of some folders and of one in which the program lies then,
-    /// and starts it.
+    /// Compiles sources with the headers of a shim and of a folder, in which the program lies then,
+    /// and starts it. Each shim has those of `idle-replay`.
     pub fn compiled<'a>(
-        headers: &[PathBuf],
+        shim: &Path,
         folder: &Path,
         sources: impl IntoIterator<Item = &'a OsStr>,
     ) -> Result<Self> {
@@ -36,11 +39,10 @@ impl Kernel {
             .args(["-O1", "-w", "-fwrapv", "-fno-strict-aliasing"])
             .arg("-I")
             .arg(folder)
-            .args(
-                headers
-                    .iter()
-                    .flat_map(|folder| ["-I".as_ref(), folder.as_os_str()]),
-            )
+            .arg("-I")
+            .arg(shim)
+            .arg("-I")
+            .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join(PRODUCT))
             .arg("-o")
             .arg(&program)
             .args(sources);

@@ -1,5 +1,4 @@
-/* Reads lines and answers them: N (states) a new CPU, S (situation) a choice, R (outcome) what became of it, I (interval) all choices until an interval
- * ends. An interval may not take longer than some seconds. */
+/* Asks a governor: N and states begin a CPU, I and an interval ask for its states until it ends. */
 #define _GNU_SOURCE
 #include "shim.h"
 #include <signal.h>
@@ -25,41 +24,21 @@ int cpuidle_register_governor(struct cpuidle_governor *registered)
 	return 0;
 }
 
-/* Tells where the code is that crashed or hangs. */
-static void stop(int number, siginfo_t *info, void *context)
+static void stop(int why, unsigned long long at)
 {
-	(void)info;
-#ifdef __aarch64__
-	unsigned long long at = ((ucontext_t *)context)->uc_mcontext.pc;
-#else
-	unsigned long long at = ((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
-#endif
-	dprintf(2, "%d %llx\n", number, at);
+	dprintf(2, "%d %llx\n", why, at);
 	_exit(3);
 }
 
-static int choose(bool *stop_tick)
+/* Tells where the code is that crashed or hangs. */
+static void on_signal(int number, siginfo_t *info, void *context)
 {
-	*stop_tick = true;
-	int index = governor->select(&drv, &dev, stop_tick);
-	if (index < 0 || index >= drv.state_count) {
-		dprintf(2, "0 %d\n", index);
-		_exit(3);
-	}
-	return index;
-}
-
-static void reflect(int index, u64 residency, u64 since, bool got_tick, bool polled)
-{
-	shim_clock += since;
-	shim_got_tick = got_tick;
-	dev.last_residency_ns = residency;
-	if (index >= 0) {
-		if (drv.states[index].flags & CPUIDLE_FLAG_POLLING)
-			dev.poll_time_limit = polled;
-		if (governor->reflect)
-			governor->reflect(&dev, index);
-	}
+	mcontext_t *machine = &((ucontext_t *)context)->uc_mcontext;
+#ifdef __aarch64__
+	stop(number, machine->pc);
+#else
+	stop(number, machine->gregs[REG_RIP]);
+#endif
 }
 
 /* The time that the kernel polls at most before it asks again. */
@@ -73,35 +52,16 @@ static u64 poll_limit(void)
 	return TICK_NSEC;
 }
 
-/* Chooses until an interval is over, or once where the outcome is told; writes each state, its stay, and whether the tick stops. */
-static void live(u64 left, bool got_tick, int seen, u64 residency)
-{
-	bool is_told = seen > -2, stop_tick;
-	do {
-		int index = choose(&stop_tick);
-		bool polls = drv.states[index].flags & CPUIDLE_FLAG_POLLING;
-		u64 stay = polls && !is_told ? min(left, poll_limit()) : left;
-		if (is_told)
-			reflect(seen, residency, residency, got_tick, false);
-		else
-			reflect(index, stay, stay, stay == left && got_tick, stay < left);
-		printf("%d %llu %d\n", index, (unsigned long long)stay, stop_tick);
-		left -= stay;
-		shim_sleep = shim_sleep > (s64)stay ? shim_sleep - (s64)stay : 0;
-		shim_event = shim_event > (s64)stay ? shim_event - (s64)stay : 0;
-	} while (left > 0);
-}
-
-static void start(char *rest)
+static void start(void)
 {
 	memset(&dev, 0, sizeof dev);
-	memset(&drv, 0, sizeof drv);
-	drv.state_count = strtol(rest, &rest, 10);
+	drv.state_count = shim_next();
 	for (int i = 0; i < drv.state_count; i++) {
-		drv.states[i].exit_latency_ns = strtoll(rest, &rest, 10);
-		drv.states[i].target_residency_ns = strtoll(rest, &rest, 10);
-		drv.states[i].flags = strtol(rest, &rest, 10) ? CPUIDLE_FLAG_POLLING : 0;
-		dev.states_usage[i].disable = strtol(rest, &rest, 10);
+		struct cpuidle_state *state = &drv.states[i];
+		state->exit_latency_ns = shim_next();
+		state->target_residency_ns = shim_next();
+		state->flags = shim_next();
+		dev.states_usage[i].disable = shim_next();
 	}
 	/* Nothing was entered yet. */
 	dev.last_state_idx = -1;
@@ -109,41 +69,46 @@ static void start(char *rest)
 		governor->enable(&drv, &dev);
 }
 
+/* Chooses until an interval is over, or once where the outcome is told; writes each state, its stay, and whether the tick stops. */
+static void live(void)
+{
+	shim_sleep = shim_next(), shim_event = shim_next(), shim_stopped = shim_next(), shim_limit = shim_next();
+	shim_waiters = shim_next(), shim_utilised = shim_next();
+	u64 left = shim_next(), got_tick = shim_next();
+	int seen = shim_next();
+	s64 residency = shim_next();
+	do {
+		bool stop_tick = true;
+		int index = governor->select(&drv, &dev, &stop_tick);
+		if (index < 0 || index >= drv.state_count)
+			stop(0, index);
+		bool polls = drv.states[index].flags && seen < -1;
+		s64 stay = polls ? min(left, poll_limit()) : left;
+		printf("%d %lld %d\n", index, (long long)stay, stop_tick);
+		left -= stay;
+		dev.last_residency_ns = seen < -1 ? stay : residency;
+		dev.poll_time_limit = left > 0;
+		shim_clock += dev.last_residency_ns;
+		shim_got_tick = !left && got_tick;
+		index = seen < -1 ? index : seen;
+		if (index >= 0 && governor->reflect)
+			governor->reflect(&dev, index);
+		shim_sleep = max(shim_sleep - stay, 0), shim_event = max(shim_event - stay, 0);
+	} while (left > 0);
+}
+
 int main(void)
 {
-	static char line[4096];
-	struct sigaction action = { .sa_sigaction = stop, .sa_flags = SA_SIGINFO };
-
 	static const int signals[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGALRM };
+	struct sigaction action = { .sa_sigaction = on_signal, .sa_flags = SA_SIGINFO };
 
 	for (int i = 0; i < 6; i++)
 		sigaction(signals[i], &action, NULL);
 	alarm(PATIENCE_S);
 	shim_register();
-	while (alarm(0), fgets(line, sizeof line, stdin)) {
-		char *rest = line + 1;
-		long long numbers[10] = { 0 };
+	for (char what; alarm(0), scanf(" %c", &what) == 1;) {
 		alarm(PATIENCE_S);
-		if (line[0] == 'N') {
-			start(rest);
-			continue;
-		}
-		for (int i = 0; i < 10; i++)
-			numbers[i] = strtoull(rest, &rest, 10);
-		if (line[0] == 'R') {
-			reflect(numbers[0], numbers[1], numbers[2], numbers[3], numbers[4]);
-			continue;
-		}
-		shim_sleep = numbers[0], shim_event = numbers[1], shim_stopped = numbers[2], shim_limit = numbers[3];
-		shim_waiters = numbers[4], shim_utilised = numbers[5];
-		if (line[0] == 'I') {
-			live(numbers[6], numbers[7], numbers[8], numbers[9]);
-		} else {
-			bool stop_tick;
-			int index = choose(&stop_tick);
-			printf("%d %d\n", index, stop_tick);
-			fflush(stdout);
-		}
+		what == 'N' ? start() : live();
 	}
 	return 0;
 }

@@ -20,7 +20,6 @@ typedef s64 ktime_t;
 #define S64_MAX INT64_MAX
 #define KTIME_MAX S64_MAX
 #define NSEC_PER_USEC 1000L
-#define NSEC_PER_MSEC 1000000L
 #define NSEC_PER_SEC 1000000000L
 #define TICK_NSEC (NSEC_PER_SEC / HZ)
 
@@ -41,14 +40,12 @@ typedef s64 ktime_t;
 #define div_u64(a, b) ((u64)(a) / (u32)(b))
 #define div64_u64(a, b) ((u64)(a) / (u64)(b))
 #define do_div(a, b) ({ u32 rest_ = (a) % (u32)(b); (a) = (a) / (u32)(b); rest_; })
-#define ktime_to_us(t) ((s64)(t) / NSEC_PER_USEC)
 #define ktime_to_ns(t) (t)
+#define ktime_to_us(t) ((s64)(t) / NSEC_PER_USEC)
 #define DEFINE_PER_CPU(type, name) type name
 #define this_cpu_ptr(p) (p)
 #define per_cpu_ptr(p, cpu) (p)
 #define per_cpu(v, cpu) (v)
-#define this_cpu_read(v) (v)
-#define this_cpu_write(v, to) ((v) = (to))
 #define postcore_initcall(f) int shim_register(void) { return f(); }
 
 #define CPUIDLE_STATE_MAX 10
@@ -91,6 +88,15 @@ extern s64 shim_limit;
 extern u64 shim_clock;
 extern bool shim_stopped, shim_got_tick, shim_utilised;
 extern unsigned int shim_waiters;
+
+/* The next number of what is asked; the program ends with its input. */
+static inline s64 shim_next(void)
+{
+	long long number;
+	if (scanf("%lld", &number) != 1)
+		exit(0);
+	return number;
+}
 
 int cpuidle_register_governor(struct cpuidle_governor *governor);
 static inline s64 cpuidle_governor_latency_req(unsigned int cpu) { (void)cpu; return shim_limit; }

@@ -155,7 +155,7 @@ pub struct GovernorReplay {
     pub chosen: Vec<Vec<u8>>,
     /// When the timer hardware was programmed to end each interval of each CPU, in nanoseconds.
     /// Nothing where the platform has no power domains.
-    pub(crate) events: Vec<Vec<u64>>,
+    pub events: Vec<Vec<u64>>,
     /// The states and times of each power domain.
     pub domains: Vec<DomainReplay>,
     /// Sums over all CPUs, by state.

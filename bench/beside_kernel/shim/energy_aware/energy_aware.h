@@ -1,32 +1,18 @@
 /* The little of the kernel that find_energy_efficient_cpu and what it calls ask of it, for a program that runs them alone. What a state does not have
  * here is nothing: interrupts, tasks that are not fair, clamps, thermal pressure. */
-#ifndef SHIM_H
-#define SHIM_H
+#ifndef SHIM_ENERGY_AWARE_H
+#define SHIM_ENERGY_AWARE_H
 
-#include <limits.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-typedef uint64_t u64;
-typedef int64_t s64;
+#include "shim.h"
 
 #define CPUS 64
 #define DOMAINS 8
 #define POINTS 32
 
-#define likely(x) (x)
-#define unlikely(x) (x)
 #define __always_inline inline
 #define READ_ONCE(x) (x)
 #define WRITE_ONCE(x, v) ((x) = (v))
 #define typeof __typeof__
-#define min(a, b) ({ typeof(a) a_ = (a); typeof(b) b_ = (b); a_ < b_ ? a_ : b_; })
-#define max(a, b) ({ typeof(a) a_ = (a); typeof(b) b_ = (b); a_ > b_ ? a_ : b_; })
-#define min_t(t, a, b) ((t)(a) < (t)(b) ? (t)(a) : (t)(b))
-#define max_t(t, a, b) ((t)(a) > (t)(b) ? (t)(a) : (t)(b))
 #define clamp(v, lo, hi) min(max(v, lo), hi)
 #define rcu_read_lock()
 #define rcu_read_unlock()
@@ -71,7 +57,6 @@ struct sched_domain { struct sched_domain *parent; };
 extern struct rq shim_rq[CPUS];
 extern struct sched_domain shim_domain, *shim_asym;
 #define sd_asym_cpucapacity shim_asym
-#define this_cpu_ptr(x) (x)
 #define cpu_rq(cpu) (&shim_rq[cpu])
 #define this_rq() (&shim_rq[0])
 #define smp_processor_id() 0
