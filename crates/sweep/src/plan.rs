@@ -52,11 +52,6 @@ impl Plan {
         self.source.text()
     }
 
-    /// The file that it was read from, as errors name it.
-    pub fn name(&self) -> &str {
-        self.source.name()
-    }
-
     /// The number of points that it has; `None` for more than 2^64 - 1.
     pub fn points(&self) -> Option<u64> {
         self.axes

@@ -54,18 +54,6 @@ impl Kind {
         }
     }
 
-    /// A description, in a line.
-    pub const fn about(self) -> &'static str {
-        match self {
-            Self::Hmp => "a task moves up when its load is above 700 of 1024, and down below 512",
-            Self::HmpEarly => "the same with the thresholds 512 and 256 of the first patches",
-            Self::Even => "tasks spread evenly, as if all CPUs were equal",
-            Self::AllBig => "everything on the fastest CPUs",
-            Self::Switcher => "pairs of a fast and a slow CPU, of which one is on",
-            Self::EnergyAware => "each wake-up where the energy model says that it costs least",
-        }
-    }
-
     /// The policy, for a machine with this energy model; it keeps accounts of load in any case.
     /// Even spread takes all CPUs for equal: the seed decides where its tasks start. No other
     /// policy draws anything.

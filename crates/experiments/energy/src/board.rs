@@ -78,14 +78,6 @@ impl Board {
         })
     }
 
-    /// The watts that a unit of power is, where its idle states say so.
-    pub fn watts_per_unit(&self) -> Option<f64> {
-        let power = self.idle.first().and_then(|(_, idle)| idle.power.as_ref());
-        power
-            .and_then(|power| power.watts_per_unit.as_ref())
-            .map(|watts| watts.value)
-    }
-
     /// The hardware at a point.
     ///
     /// # Panics

@@ -76,12 +76,6 @@ impl<'s> Point<'s> {
         self
     }
 
-    /// The same point with another seed.
-    #[must_use]
-    pub fn seeded(self, seed: u64) -> Self {
-        Self { seed, ..self }
-    }
-
     /// The same point without callbacks.
     #[must_use]
     pub fn silenced(mut self) -> Self {

@@ -148,7 +148,8 @@ fn nothing_saves_more_than_rcu_costs() {
     for name in BENCHMARKS {
         for draw in [0, 5] {
             let saved = |seed: u64| {
-                let point = Point::draw(&suite, draw).seeded(seed);
+                let mut point = Point::draw(&suite, draw);
+                point.seed = seed;
                 let energy = |configuration, point: &Point<'_>| {
                     run_of(&suite, &board, name, configuration, point).energy as f64
                 };
