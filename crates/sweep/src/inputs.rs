@@ -4,8 +4,6 @@
 use document::Result;
 use experiment::Files;
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -55,21 +53,7 @@ impl Files for FileCache<'_> {
 /// The CRC-32 of a file that a setting names; `None` for what is no file, such as the folder of a
 /// recording, or cannot be read.
 pub fn sum_of(path: &Path) -> Option<u32> {
-    // A pipe would wait for ever.
-    if !path.metadata().ok()?.is_file() {
-        return None;
-    }
-    let mut sum = crc32fast::Hasher::new();
-    let mut reader = BufReader::with_capacity(1 << 16, File::open(path).ok()?);
-    loop {
-        let part = reader.fill_buf().ok()?;
-        if part.is_empty() {
-            return Some(sum.finalize());
-        }
-        sum.update(part);
-        let length = part.len();
-        reader.consume(length);
-    }
+    recording::checksum(path).ok().map(|(_, sum)| sum)
 }
 
 /// Files whose readers are noted: what a chunk was made from.

@@ -64,6 +64,7 @@ pub use header::{
 };
 pub use in_order::{distinct, grouped, place_of, total_order};
 pub use names::Name;
+pub use open::checksum;
 pub use part::PartWriter;
 pub use reader::{MOST_HELD, Reader};
 pub use rows::{CauseRow, Event, Measure, PointName, Recording, RowKinds, Series, SeriesNames};

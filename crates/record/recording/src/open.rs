@@ -7,7 +7,7 @@ use crate::parquet::{GROUP_ROWS, TableWriter};
 use crate::rows::Recording;
 use parquet::errors::ParquetError;
 use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 pub type Out = ChecksumWriter<BufWriter<File>>;
@@ -93,15 +93,22 @@ pub struct ChecksumWriter<W> {
     crc: crc32fast::Hasher,
 }
 
+/// The length and the CRC-32 of a file.
+///
+/// # Errors
+/// It cannot be read, or is no regular file.
+pub fn checksum(path: &Path) -> io::Result<(u64, u32)> {
+    let mut sum = ChecksumWriter::new(io::sink());
+    let mut file = BufReader::with_capacity(1 << 16, disk::open(path)?);
+    io::copy(&mut file, &mut sum)?;
+    Ok((sum.bytes, sum.crc.finalize()))
+}
+
 impl Out {
     /// A new file.
     pub fn create(path: &Path) -> Result<Self> {
         let file = File::create(path).map_err(Error::io(path, "create"))?;
-        Ok(Self {
-            out: BufWriter::new(file),
-            bytes: 0,
-            crc: crc32fast::Hasher::new(),
-        })
+        Ok(Self::new(BufWriter::new(file)))
     }
 
     /// Closes the file; returns its rows and its checksum.
@@ -112,6 +119,16 @@ impl Out {
             bytes: self.bytes,
             crc32: self.crc.finalize(),
         })
+    }
+}
+
+impl<W> ChecksumWriter<W> {
+    fn new(out: W) -> Self {
+        Self {
+            out,
+            bytes: 0,
+            crc: crc32fast::Hasher::new(),
+        }
     }
 }
 

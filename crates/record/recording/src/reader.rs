@@ -5,10 +5,10 @@ use crate::error::{A_RECORDING, Error, Result};
 use crate::folder::{CAUSES_FILE, EVENTS_FILE, HEADER_FILE, MEASURES_FILE, read_header};
 use crate::header::{FileFacts, Header};
 use crate::names::Name;
+use crate::open::checksum;
 use crate::parquet::{TableReader, Values, sure};
 use crate::rows::{CauseRow, Event, Measure, Recording, Series, SeriesNames};
 use std::collections::BTreeMap;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 impl Recording {
@@ -419,25 +419,13 @@ impl Facts<'_> {
 }
 
 fn check(path: &Path, facts: &FileFacts) -> Result {
-    let mut file = disk::open(path).map_err(Error::io(path, "read"))?;
-    let mut crc = crc32fast::Hasher::new();
-    let (mut bytes, mut buffer) = (0_u64, vec![0; 1 << 16]);
-    loop {
-        match file.read(&mut buffer).map_err(Error::io(path, "read"))? {
-            0 => break,
-            n => {
-                crc.update(&buffer[..n]);
-                bytes += n as u64;
-            }
-        }
-    }
+    let (bytes, found) = checksum(path).map_err(Error::io(path, "read"))?;
     if bytes != facts.bytes {
         return Err(Error::damaged(
             path,
             format!("has {bytes} bytes where {} were written", facts.bytes),
         ));
     }
-    let found = crc.finalize();
     if found != facts.crc32 {
         return Err(Error::damaged(
             path,
