@@ -3,9 +3,9 @@
 use clap::ValueEnum;
 use console::Console;
 use disk::Partial;
-use miette::{IntoDiagnostic, Result, WrapErr};
-use std::fs;
+use miette::{Report, Result};
 use std::path::Path;
+use std::{fs, io};
 
 /// Prints a text for people: on a terminal, and where COLUMNS is given, no line is wider than that,
 /// but for words that cannot be broken.
@@ -33,6 +33,16 @@ pub enum Format {
 /// Finds what would keep [`write_file`] from writing a file: for those who would rather know before
 /// a long run than after it.
 pub fn check_file(path: &Path) -> Result<()> {
+    begun(path).map(drop)
+}
+
+/// Why a path cannot be written.
+fn cannot(path: &Path) -> impl Fn(io::Error) -> Report + Copy {
+    move |error| Report::from_err(error).wrap_err(format!("cannot write {}", path.display()))
+}
+
+/// An empty file beside the path, which is to take its place.
+fn begun(path: &Path) -> Result<Partial> {
     let parent = path
         .parent()
         .filter(|parent| !parent.as_os_str().is_empty())
@@ -56,14 +66,9 @@ pub fn check_file(path: &Path) -> Result<()> {
         );
     }
     // Whether the folder may be written to is told by writing.
-    let cannot = || format!("cannot write {}", path.display());
-    let partial = Partial::beside(path, "partial")
-        .into_diagnostic()
-        .wrap_err_with(cannot)?;
-    fs::File::create(partial.path())
-        .map(drop)
-        .into_diagnostic()
-        .wrap_err_with(cannot)
+    let partial = Partial::beside(path, "partial").map_err(cannot(path))?;
+    fs::File::create(partial.path()).map_err(cannot(path))?;
+    Ok(partial)
 }
 
 /// A name that `RECORDING@NAME` can pick: for `--variant`.
@@ -103,26 +108,19 @@ pub fn ending_of<'k>(path: &Path, known: &[&'k str]) -> Result<&'k str> {
 /// Writes a file beside its place and moves it there when whole. What was there is replaced; a
 /// failure leaves it as it was.
 pub fn write_file(console: &Console, path: &Path, bytes: &[u8]) -> Result<()> {
-    check_file(path)?;
-    let cannot = || format!("cannot write {}", path.display());
-    let partial = Partial::beside(path, "partial")
-        .into_diagnostic()
-        .wrap_err_with(cannot)?;
+    let partial = begun(path)?;
     console.tell(&format!("writing {}", path.display()));
     let written = fs::write(partial.path(), bytes).and_then(|()| fs::rename(partial.path(), path));
-    written.into_diagnostic().wrap_err_with(cannot)
+    written.map_err(cannot(path))
 }
 
 /// Writes a folder of tables beside its place and moves it there when whole. One that is there is
 /// replaced if it holds files of these names and nothing else.
 pub fn write_tables(console: &Console, folder: &Path, files: &[(String, String)]) -> Result<()> {
-    let cannot = || format!("cannot write {}", folder.display());
+    let cannot = cannot(folder);
     if folder.exists() {
-        for entry in fs::read_dir(folder)
-            .into_diagnostic()
-            .wrap_err_with(cannot)?
-        {
-            let name = entry.into_diagnostic().wrap_err_with(cannot)?.file_name();
+        for entry in fs::read_dir(folder).map_err(cannot)? {
+            let name = entry.map_err(cannot)?.file_name();
             if !files.iter().any(|(file, _)| name == file.as_str()) {
                 miette::bail!(
                     help = "name another folder, or remove it yourself",
@@ -134,9 +132,7 @@ pub fn write_tables(console: &Console, folder: &Path, files: &[(String, String)]
         }
     }
     console.tell(&format!("writing {}", folder.display()));
-    let partial = Partial::beside(folder, "partial")
-        .into_diagnostic()
-        .wrap_err_with(cannot)?;
+    let partial = Partial::beside(folder, "partial").map_err(cannot)?;
     let write = || -> std::io::Result<()> {
         fs::create_dir(partial.path())?;
         files
@@ -147,5 +143,5 @@ pub fn write_tables(console: &Console, folder: &Path, files: &[(String, String)]
         }
         fs::rename(partial.path(), folder)
     };
-    write().into_diagnostic().wrap_err_with(cannot)
+    write().map_err(cannot)
 }
