@@ -19,20 +19,16 @@ use stopwatt::experiments;
 pub struct Recording {
     pub(crate) rows: Arc<recording::Recording>,
     folder: Option<PathBuf>,
-    measures: OnceLock<Py<Table>>,
-    events: OnceLock<Py<Table>>,
-    causes: OnceLock<Py<Table>>,
+    /// Measures, events and causes.
+    tables: [OnceLock<Py<Table>>; 3],
 }
 
 impl Recording {
     fn new(rows: recording::Recording, folder: Option<PathBuf>) -> Self {
-        let (measures, events, causes) = Default::default();
         Self {
             rows: Arc::new(rows),
             folder,
-            measures,
-            events,
-            causes,
+            tables: Default::default(),
         }
     }
 
@@ -47,9 +43,10 @@ impl Recording {
     fn table(
         &self,
         py: Python<'_>,
-        of: &OnceLock<Py<Table>>,
+        of: usize,
         make: fn(&recording::Recording) -> miette::Result<Table>,
     ) -> PyResult<Py<Table>> {
+        let of = &self.tables[of];
         if let Some(table) = of.get() {
             return Ok(table.clone_ref(py));
         }
@@ -65,19 +62,19 @@ impl Recording {
     /// The measures: a :class:`Table` with a row per figure.
     #[getter]
     fn measures(&self, py: Python<'_>) -> PyResult<Py<Table>> {
-        self.table(py, &self.measures, Table::measures)
+        self.table(py, 0, Table::measures)
     }
 
     /// The events: a :class:`Table` with a row per stamp.
     #[getter]
     fn events(&self, py: Python<'_>) -> PyResult<Py<Table>> {
-        self.table(py, &self.events, Table::events)
+        self.table(py, 1, Table::events)
     }
 
     /// The causes of measured spans: a :class:`Table` with a row per span and cause.
     #[getter]
     fn causes(&self, py: Python<'_>) -> PyResult<Py<Table>> {
-        self.table(py, &self.causes, Table::causes)
+        self.table(py, 2, Table::causes)
     }
 
     /// The header as JSON.
@@ -102,12 +99,9 @@ impl Recording {
 
     /// A report: "answers", "html", "term", "md", "csv", "json" or "perfetto", as bytes.
     fn report(&self, py: Python<'_>, format: &str) -> PyResult<Vec<u8>> {
-        let (format, all) = if format == "answers" {
-            (Format::Text.name(), false)
-        } else {
-            (format, true)
-        };
-        let Some(format) = Format::of_name(format).or_else(|| Format::of_extension(format)) else {
+        let all = format != "answers";
+        let name = if all { format } else { Format::Text.name() };
+        let Some(format) = Format::of_name(name).or_else(|| Format::of_extension(name)) else {
             let known = Format::ALL.map(|format| format.name()).join(", ");
             return Err(UsageError::new_err(format!(
                 "there is no report `{format}`; there are: {known}"

@@ -91,11 +91,6 @@ pub enum Asked {
 }
 
 impl Asked {
-    /// Something of which no part stops before its end.
-    pub fn nobody() -> Self {
-        Self::Run(Arc::default())
-    }
-
     fn stop(&self) {
         match self {
             Self::Run(progress) => progress.cancel(),
@@ -181,7 +176,7 @@ pub fn just<T: Send + 'static>(
     py: Python<'_>,
     does: impl FnOnce() -> miette::Result<T> + Send + 'static,
 ) -> PyResult<T> {
-    work(py, &Asked::nobody(), None, does)
+    work(py, &Asked::Run(Arc::default()), None, does)
 }
 
 /// When Python ends: what was left behind may clear up, and files that are not whole are removed.

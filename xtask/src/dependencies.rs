@@ -1,7 +1,7 @@
 //! What other people's crates a build takes: lock files in step, and licences and sources that
 //! `deny.toml` allows.
 
-use crate::tools::{Result, cargo, git, root, table};
+use crate::tools::{Result, cargo, git, root, said, table};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
@@ -21,18 +21,15 @@ pub fn check() -> Result {
         let mut metadata = cargo(&format!(
             "metadata --locked --format-version 1 --manifest-path {manifest}"
         ));
-        let output = metadata
-            .output()
-            .map_err(|error| format!("cannot start {metadata:?}: {error}"))?;
-        if !output.status.success() {
-            wrong.insert(format!(
-                "{lock}: {}",
-                String::from_utf8_lossy(&output.stderr).trim()
-            ));
-            continue;
-        }
-        let all: Value = serde_json::from_slice(&output.stdout)
-            .map_err(|error| format!("{manifest}: {error}"))?;
+        let output = match said(&mut metadata) {
+            Ok(output) => output,
+            Err(error) => {
+                wrong.insert(format!("{lock}: {error}"));
+                continue;
+            }
+        };
+        let all: Value =
+            serde_json::from_str(&output).map_err(|error| format!("{manifest}: {error}"))?;
         for package in all["packages"].as_array().into_iter().flatten() {
             // What lies in the checkout has no source.
             let Some(source) = package["source"].as_str() else {

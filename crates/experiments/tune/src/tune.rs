@@ -141,7 +141,7 @@ impl Experiment for Tune {
         let mut bench = LoopBench {
             process: &mut process,
             checker: checker.as_mut(),
-            progress: progress,
+            progress,
             records,
             batch,
             checked: HashMap::new(),
