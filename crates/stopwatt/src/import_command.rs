@@ -21,7 +21,7 @@ use std::path::PathBuf;
 #[command(after_help = "Examples:
   stopwatt import rt-instr uart.log --platform juno-r1 --variant my-board -o recordings/my-board
   stopwatt import rst psci-performance.rst --prefix juno- -o recordings/published
-  stopwatt import rst docs/perf/psci-performance-juno.rst --platform juno-r1 --prefix juno- -o r --as-published rows.csv
+  stopwatt import rst docs/perf/psci-performance-juno.rst --platform juno-r1 --prefix juno- -o r
   stopwatt import csv published/juno-psci.csv --platform juno-r1 -o recordings/published
   stopwatt import csv times.csv --variant v2 -o recordings/v2
   stopwatt import csv docs/perf/data/juno/current --platform juno-r1 -o recordings/current
@@ -51,9 +51,6 @@ pub struct ImportOptions {
     /// Leave malformed lines out, with a warning, instead of giving up.
     #[arg(long)]
     lenient: bool,
-    /// Also write the figures as reference rows, in the columns of published/juno-psci.csv.
-    #[arg(long, value_name = "FILE")]
-    as_published: Option<PathBuf>,
     #[command(flatten)]
     measured: recordings::Measured,
     /// Folder of the recording; an older import there is replaced.
@@ -116,13 +113,6 @@ pub fn run(
     };
     recordings::check_import(&options.output, options.replace)?;
     let figures = figures?;
-    let reference = match &options.as_published {
-        Some(path) => {
-            output::check_file(path)?;
-            Some((path, import::reference_rows(&figures, &how)?))
-        }
-        None => None,
-    };
     let mut recording = import::record(&figures, &how, name);
     options.measured.note(&mut recording.header);
     recording.header.platform = platform.map(|platform| Platform {
@@ -131,9 +121,6 @@ pub fn run(
         figures: Default::default(),
     });
     recordings::write(&mut recording, &options.output)?;
-    if let Some((path, rows)) = &reference {
-        output::write_file(console, path, rows.as_bytes())?;
-    }
     for warning in &figures.warnings {
         console.note(&format!("warning: {warning}; left out"));
     }

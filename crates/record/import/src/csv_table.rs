@@ -189,7 +189,7 @@ fn figure(
     let unit = figures::label(&row.unit, "unit")?;
     let metric = figures::label(&row.metric, "metric")?;
     figures::known_unit(&metric, &unit)?;
-    let (value, decimals, _) = rows::value(&row.value)?;
+    let (value, _) = rows::value(&row.value)?;
     figures::plausible(value, &unit)?;
     if row
         .printed_change_percent
@@ -231,7 +231,6 @@ fn figure(
         role: named(&row.role, "role")?,
         metric,
         value,
-        decimals,
         unit,
         printed_change_percent: row.printed_change_percent,
         run: run as u32,

@@ -29,8 +29,6 @@ pub struct Figure {
     pub metric: String,
     /// The figure, in [`Figure::unit`].
     pub value: f64,
-    /// Digits behind the point, as in the text: how finely it was printed.
-    pub decimals: usize,
     /// Unit of the figure, as in the text.
     pub unit: String,
     /// The change that the document prints beside it, in percent.
@@ -244,19 +242,6 @@ impl Figure {
     }
 }
 
-/// The digits behind the point of a number as it was printed. One with an exponent has those of its
-/// shortest form.
-pub fn decimals(text: &str) -> usize {
-    let text = text.trim();
-    let plain = if text.contains(['e', 'E']) {
-        text.parse::<f64>()
-            .map_or_else(|_| String::new(), |value| value.to_string())
-    } else {
-        text.to_owned()
-    };
-    plain.split_once('.').map_or(0, |(_, digits)| digits.len())
-}
-
 /// The figures that a measurement can hardly have given: all times 0, a flush longer than the
 /// powerdown that it is part of, one CPU alone in parallel.
 pub fn implausible(figures: &[Figure], options: &Options) -> Vec<ImportError> {
@@ -357,62 +342,6 @@ pub fn label(text: &str, what: &str) -> Result<String, String> {
     }
 }
 
-/// The figures as reference rows: CSV in the columns of `published/juno-psci.csv`, in the order of
-/// the text.
-///
-/// # Errors
-/// A figure of which cluster and core are not known, or one that was measured again: a reference
-/// has one figure for a cell.
-pub fn reference_rows(figures: &Figures, options: &Options) -> Result<String, ImportError> {
-    let mut rows =
-        String::from("release,case,mode,cluster,core,metric,value,unit,printed_change_percent\n");
-    for figure in &figures.figures {
-        let place = figure.place.or_else(|| {
-            options
-                .cpus
-                .as_ref()?
-                .get(usize::from(figure.cpu?))
-                .copied()
-        });
-        let wrong = |message: &str, help: &str| {
-            ImportError::new(&options.file, figure.line, "", message, help)
-        };
-        let Some((cluster, core)) = place else {
-            return Err(wrong(
-                "cluster and core of the CPU are not known",
-                "name the platform with --platform",
-            ));
-        };
-        if figure.iteration + figure.run > 0 {
-            return Err(wrong(
-                "the cell comes again, and a reference has one figure for a cell",
-                "make reference rows of the document that gives one figure for each",
-            ));
-        }
-        let field = |text: &str| {
-            if text.contains([',', '"', '\n', '\r']) {
-                format!("\"{}\"", text.replace('"', "\"\""))
-            } else {
-                text.to_owned()
-            }
-        };
-        let names = [&figure.variant, &figure.case, &figure.mode]
-            .map(|name| field(name))
-            .join(",");
-        let change = figure
-            .printed_change_percent
-            .map_or_else(String::new, |percent| percent.to_string());
-        rows += &format!(
-            "{names},{cluster},{core},{},{:.*},{},{change}\n",
-            field(&figure.metric),
-            figure.decimals,
-            figure.value,
-            field(&figure.unit)
-        );
-    }
-    Ok(rows)
-}
-
 /// The recording of what was read.
 ///
 /// Units are those of the text. `kind` is what was read: `rt-instr`, `rst` or `csv`.
@@ -495,22 +424,4 @@ pub fn known_place(place: (u16, u16), options: &Options) -> Result<(), String> {
 /// All tests that the framework's lines may name, for help texts.
 pub fn known_tests() -> String {
     names::TESTS.map(|(name, _)| name).join(", ")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_printed_digit_is_part_of_a_figure() {
-        for (text, digits) in [
-            ("1", 0),
-            ("1.0", 1),
-            (" 244.50 ", 2),
-            ("1.5e1", 0),
-            ("25e-1", 1),
-        ] {
-            assert_eq!(decimals(text), digits, "{text}");
-        }
-    }
 }

@@ -29,7 +29,7 @@ pub mod vpp_runtime;
 
 pub use csv_table::{csv_table, csv_tables};
 pub use error::ImportError;
-pub use figures::{Figure, Figures, record, reference_rows};
+pub use figures::{Figure, Figures, record};
 pub use packed::{open, shown};
 pub use rst::rst;
 pub use rt_instr::rt_instr;

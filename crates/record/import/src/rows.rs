@@ -82,7 +82,7 @@ pub fn row(
         let unit = (options.unit.clone())
             .or_else(|| said().map(str::to_owned))
             .ok_or("neither header nor caption names a unit; say which with --unit")?;
-        let (value, decimals, printed_change_percent) = value(cell)?;
+        let (value, printed_change_percent) = value(cell)?;
         figures::known_unit(metric, &unit)?;
         figures::plausible(value, &unit)?;
         read.push(Figure {
@@ -93,7 +93,6 @@ pub fn row(
             place,
             metric: metric.to_owned(),
             value,
-            decimals,
             unit,
             printed_change_percent,
             line,
@@ -155,7 +154,7 @@ fn release_of(title: &str) -> Option<String> {
 }
 
 /// A figure, its digits behind the point and the change printed beside it: `244.52 (-65.43%)`.
-pub fn value(cell: &str) -> Result<(f64, usize, Option<f64>), String> {
+pub fn value(cell: &str) -> Result<(f64, Option<f64>), String> {
     let wrong = || {
         format!(
             "`{}` is no figure; expected one such as 244.52 or 244.52 (-65.43%)",
@@ -179,11 +178,7 @@ pub fn value(cell: &str) -> Result<(f64, usize, Option<f64>), String> {
             .filter(|number| number.is_finite())
             .ok_or_else(wrong)
     };
-    Ok((
-        number(value)?,
-        figures::decimals(value),
-        change.map(number).transpose()?,
-    ))
+    Ok((number(value)?, change.map(number).transpose()?))
 }
 
 /// Refuses a header that lacks one of some columns; `right` says which there may be.

@@ -16,8 +16,8 @@ const RUNS: [(&str, &[&str]); 11] = [
         &["out/compare.html"],
     ),
     (
-        "import rt-instr in/uart.log --platform juno-r1 -o out/import --as-published out/figures.csv",
-        &["out/import", "out/figures.csv"],
+        "import rt-instr in/uart.log --platform juno-r1 -o out/import",
+        &["out/import"],
     ),
     (
         "import cpuidle in/before.txt in/after.txt -o out/cpuidle --report out/cpuidle.html",
