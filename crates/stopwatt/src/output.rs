@@ -113,35 +113,3 @@ pub fn write_file(console: &Console, path: &Path, bytes: &[u8]) -> Result<()> {
     let written = fs::write(partial.path(), bytes).and_then(|()| fs::rename(partial.path(), path));
     written.map_err(cannot(path))
 }
-
-/// Writes a folder of tables beside its place and moves it there when whole. One that is there is
-/// replaced if it holds files of these names and nothing else.
-pub fn write_tables(console: &Console, folder: &Path, files: &[(String, String)]) -> Result<()> {
-    let cannot = cannot(folder);
-    if folder.exists() {
-        for entry in fs::read_dir(folder).map_err(cannot)? {
-            let name = entry.map_err(cannot)?.file_name();
-            if !files.iter().any(|(file, _)| name == file.as_str()) {
-                miette::bail!(
-                    help = "name another folder, or remove it yourself",
-                    "{} is there and holds {}",
-                    folder.display(),
-                    name.display()
-                );
-            }
-        }
-    }
-    console.tell(&format!("writing {}", folder.display()));
-    let partial = Partial::beside(folder, "partial").map_err(cannot)?;
-    let write = || -> std::io::Result<()> {
-        fs::create_dir(partial.path())?;
-        files
-            .iter()
-            .try_for_each(|(name, text)| fs::write(partial.path().join(name), text))?;
-        if folder.exists() {
-            fs::remove_dir_all(folder)?;
-        }
-        fs::rename(partial.path(), folder)
-    };
-    write().map_err(cannot)
-}

@@ -15,31 +15,11 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use sweep::Summary;
 
-/// The form of what is written: a report in a file, or a folder of TF-A's tables.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
-    /// A report.
-    Report(Format),
-    /// The files of the tables in TF-A's documents.
-    TfACsv,
-}
-
-/// The name of the tables of TF-A's documents.
-const TF_A_CSV: &str = "tf-a-csv";
-
 /// Reads the name of a format.
-fn form() -> impl TypedValueParser<Value = Form> {
+fn form() -> impl TypedValueParser<Value = Format> {
     let names = Format::ALL.map(|format| PossibleValue::new(format.name()).help(format.about()));
-    let tables = PossibleValue::new(TF_A_CSV)
-        .help("A folder of the tables in TF-A's documents, a file per test");
-    PossibleValuesParser::new(names.into_iter().chain([tables])).try_map(|name| {
-        match name.as_str() {
-            TF_A_CSV => Ok(Form::TfACsv),
-            name => Format::of_name(name)
-                .map(Form::Report)
-                .ok_or("there is no such format"),
-        }
-    })
+    PossibleValuesParser::new(names)
+        .try_map(|name| Format::of_name(&name).ok_or("there is no such format"))
 }
 
 /// Options of `report`.
@@ -53,7 +33,6 @@ fn form() -> impl TypedValueParser<Value = Form> {
   stopwatt report recordings/psci-latency -o run.pftrace         a trace for ui.perfetto.dev
   stopwatt report recordings/psci-latency --format csv | head    a row per cell, causes in columns
   stopwatt report recordings/psci-calls --format folded          stacks, for flame graphs of other tools
-  stopwatt report recordings/board --format tf-a-csv -o current  the tables' files of TF-A's documents
 
 Without --format the ending of --output decides: .txt .md .csv .json .html .pftrace .folded")]
 pub struct ReportOptions {
@@ -62,13 +41,10 @@ pub struct ReportOptions {
     pub recording: NamedRecording,
     /// The form of the result [default: what the ending of --output says, else term].
     #[arg(long, value_name = "FORMAT", value_parser = form())]
-    pub format: Option<Form>,
-    /// File to write, or folder for tf-a-csv, whole or not at all; standard output if not given.
+    pub format: Option<Format>,
+    /// File to write, whole or not at all; standard output if not given.
     #[arg(short, long, visible_alias = "report", value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// For tf-a-csv: the recording against which the changes behind the figures are.
-    #[arg(long, value_name = "RECORDING[@RELEASE]", value_parser = NamedRecording::parser())]
-    pub previous: Option<NamedRecording>,
     /// Print everything in the terminal, not the answers alone.
     #[arg(long)]
     pub all: bool,
@@ -80,17 +56,8 @@ pub struct ReportOptions {
 /// Reads the recording and writes the report; the answer is no for a sweep of which chunks are
 /// missing.
 pub fn run(console: &Console, data: &Data, options: &ReportOptions) -> Result<Answer> {
-    if options.previous.is_some() && options.format != Some(Form::TfACsv) {
-        bail!(
-            help = "stopwatt compare shows two recordings",
-            "--previous goes with --format {TF_A_CSV}"
-        );
-    }
     let format = match (options.format, &options.output) {
-        (Some(Form::TfACsv), to) => {
-            return tf_a_csv(console, options, to.as_deref()).map(|()| Answer::Yes);
-        }
-        (Some(Form::Report(format)), _) => format,
+        (Some(format), _) => format,
         (None, None) => Format::Text,
         (None, Some(path)) => format_of(path)?,
     };
@@ -150,34 +117,6 @@ fn sweep_report(
         "{there} of {chunks} chunks are there; --partial takes that for enough"
     ));
     Ok(Answer::No)
-}
-
-/// Writes the tables of TF-A's documents.
-fn tf_a_csv(console: &Console, options: &ReportOptions, to: Option<&Path>) -> Result<()> {
-    let to = to.ok_or_else(|| {
-        miette!(
-            help = "name a folder with --output",
-            "{TF_A_CSV} is a file for each test"
-        )
-    })?;
-    let recording = options.recording.read_only()?;
-    let previous = options
-        .previous
-        .as_ref()
-        .map(NamedRecording::read_only)
-        .transpose()?;
-    let files =
-        import::tf_a_tables(&recording, previous.as_ref()).map_err(|error| match error {
-            import::TableError::Releases(_) => {
-                miette!(help = "name one: RECORDING@RELEASE", "{error}")
-            }
-            import::TableError::Nothing => miette!(
-                help = "run psci-latency leaves one, and so does import",
-                "{error}"
-            ),
-            error => miette!("{error}"),
-        })?;
-    output::write_tables(console, to, &files)
 }
 
 /// The report that `--report` asks for beside what is printed, with its format; what would keep it

@@ -4,8 +4,7 @@
 //! ([`rt_instr`]), the tables of reStructuredText documents ([`rst`]) and CSV ([`csv_table`]). Each
 //! yields [`Figures`]; [`record`] makes the recording of them. [`vpp_runtime`] reads what VPP's
 //! `show runtime` prints, [`cpuidle`] the kernel's counts of idle states. Cases, modes and metrics
-//! get the names that simulated recordings use, so that both can be compared. [`tf_a_tables`]
-//! writes a recording as the files that [`csv_table`] reads.
+//! get the names that simulated recordings use, so that both can be compared.
 //!
 //! Input is hostile until read: whatever the bytes are, the answer is figures or an [`ImportError`]
 //! that names the file and the line and says what would be right. Memory grows with the number of
@@ -24,7 +23,6 @@ mod rst;
 mod rt_instr;
 mod runs;
 mod text;
-mod tf_a;
 pub mod vpp_runtime;
 
 pub use csv_table::{csv_table, csv_tables};
@@ -33,7 +31,6 @@ pub use figures::{Figure, Figures, record};
 pub use packed::{open, shown};
 pub use rst::rst;
 pub use rt_instr::rt_instr;
-pub use tf_a::{TableError, tf_a_tables};
 
 use std::path::PathBuf;
 
