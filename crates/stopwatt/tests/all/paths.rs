@@ -47,9 +47,8 @@ const RUNS: [(&str, &[&str]); 11] = [
 
 /// Arguments with a file that is not of the kind that they take: what is wrong with it is found
 /// before anything slow begins, and is not what is said of a file that is not there.
-const WRONG: [&str; 8] = [
+const WRONG: [&str; 7] = [
     "run psci-calls --firmware in/uart.log --symbols in/uart.log -o out/calls",
-    "count in/uart.log --from main -o out/count",
     "run idle-replay in/uart.log -o out/replay",
     "import ftrace in/uart.log -o out/trace",
     "import csv in/uart.log -o out/csv",

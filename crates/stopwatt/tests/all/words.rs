@@ -140,7 +140,6 @@ const KNOWN: &[(&str, &str)] = &[
     ("What the longest hung on", "which order it is of"),
     ("More with --all", "what a screen leaves out"),
     ("Saved on each sleep by", "heading of a figure"),
-    ("came less often", "what a table leaves out"),
     ("changed less", "what a table leaves out"),
     (
         "threshold, least, better (lower, higher",
