@@ -201,7 +201,8 @@ impl KernelFile {
         let name = &self.name;
         let (number, at) = said.trim().split_once(' ').unwrap_or_default();
         if number == "0" {
-            return format!("{name} chose state {at} of {states}, which are numbered from 0");
+            let state = u64::from_str_radix(at, 16).unwrap_or_default() as i64;
+            return format!("{name} chose state {state} of {states}, which are numbered from 0");
         }
         let found = Command::new("addr2line")
             .args(["-s", "-f", "-e"])
