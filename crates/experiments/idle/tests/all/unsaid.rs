@@ -302,8 +302,13 @@ fn completed(traced: &TracedIntervals, seed: &mut u64) -> TracedIntervals {
             _ if timers == 0 => least_ns,
             _ if timers == 1 => most_ns,
             0 => most_ns,
+            // The kernel's quotients of microseconds have 32 bits.
+            2 if most_ns == u64::MAX => (1_000 << 32) + draw(seed, TICK_NS),
             1 => sleep.interval_ns().clamp(least_ns, most_ns),
-            _ => least_ns + (finite_ns - least_ns) / 10_u64.pow(draw(seed, 6) as u32),
+            _ => {
+                let part = 10_u64.pow(draw(seed, 6) as u32);
+                least_ns + draw(seed, (finite_ns - least_ns) / part)
+            }
         };
         let tick_stopped = sleep.tick_stopped.unwrap_or_else(|| either(seed, ticks));
         let tick_ns = match sleep.length {
@@ -375,14 +380,11 @@ fn ends_hold_what_may_have_been_and_little_more() {
             for _ in 0..300 {
                 let completed = completed(&traced, &mut seed);
                 let chooser = Chooser::Governor(kind);
-                let found = replay(
-                    &platform,
-                    &completed,
-                    chooser,
-                    Unsaid::TIMER,
-                    TICK_NS,
-                    &mut Ideal,
-                );
+                let unsaid = Unsaid {
+                    is_busy: !traced.has_no_waiters && draw(&mut seed, 2) == 0,
+                    ..Unsaid::TIMER
+                };
+                let found = replay(&platform, &completed, chooser, unsaid, TICK_NS, &mut Ideal);
                 let cost = energy(&platform, &segments, &found)[10] as f64;
                 let sum =
                     |of: fn(&idle::Usage) -> u64| found.states.iter().map(of).sum::<u64>() as f64;
@@ -418,4 +420,99 @@ fn ends_hold_what_may_have_been_and_little_more() {
         }
     }
     println!("{widths}");
+}
+
+/// The least and the most of each figure: energies, entries, times and misses.
+fn figures(platform: &Platform, traced: &TracedIntervals, kind: Kind) -> [Vec<u128>; 2] {
+    let flat = |energies: &[u128], states: &[idle::Usage]| {
+        let counts = states
+            .iter()
+            .flat_map(|of| [of.entered, of.time_ns, of.above, of.below]);
+        let counts = counts.map(u128::from);
+        energies.iter().copied().chain(counts).collect::<Vec<_>>()
+    };
+    let segments = Segments::new(platform, traced);
+    if let Some(ends) = Envelope::new(platform, traced, &segments, kind, false, TICK_NS) {
+        return [0, 1].map(|end| {
+            let all = idle::Usage {
+                entered: 0,
+                time_ns: 0,
+                ..ends.all[end]
+            };
+            flat(
+                &ends.energies[end],
+                &[ends.states[end].clone(), vec![all]].concat(),
+            )
+        });
+    }
+    let chooser = Chooser::Governor(kind);
+    let found = replay(
+        platform,
+        traced,
+        chooser,
+        Unsaid::TIMER,
+        TICK_NS,
+        &mut Ideal,
+    );
+    let mut all = idle::Usage::default();
+    for of in &found.states {
+        (all.above, all.below) = (all.above + of.above, all.below + of.below);
+    }
+    let energies = energy(platform, &segments, &found);
+    [0, 1].map(|_| flat(&energies, &[found.states.clone(), vec![all]].concat()))
+}
+
+/// What a trace says is within what it says without some of its events: parts of a trace, each
+/// without each set of four groups of events.
+#[test]
+fn less_said_is_wider() {
+    let text =
+        std::fs::read_to_string(root().join("crates/record/import/data/guest.trace")).unwrap();
+    let file = root().join("data/platforms/idle/juno-r2.toml");
+    let platform = Platform::read(&Document::open(&file).unwrap()).unwrap();
+    let groups: [&[&str]; 4] = [
+        &["tick_stop"],
+        &["hrtimer_"],
+        &["timer_"],
+        &["irq_", "ipi_", "sched_"],
+    ];
+    let lines: Vec<&str> = text.lines().filter(|line| !line.starts_with('#')).collect();
+    let traces = std::env::var("TRACES").map_or(1, |count| count.parse().unwrap());
+    let (mut seed, mut wrong, mut all) = (1, Vec::new(), 0);
+    for number in 0..traces {
+        let first = draw(&mut seed, lines.len() as u64 * 23 / 24) as usize;
+        let part = &lines[first..first + lines.len() / 24];
+        let of = |gone: u32| {
+            let gone = groups
+                .iter()
+                .enumerate()
+                .filter(|(at, _)| gone & 1 << at != 0);
+            let gone: Vec<&str> = gone.flat_map(|(_, group)| *group).copied().collect();
+            let is_kept =
+                |line: &&&str| !gone.iter().any(|word| line.contains(&format!(": {word}")));
+            let kept = part.iter().filter(is_kept).map(|line| format!("{line}\n"));
+            opened(
+                "less.trace",
+                &format!("# tracer: nop\n#\n{}", kept.collect::<String>()),
+            )
+        };
+        for name in ["menu@6.1", "menu@7.1", "teo@7.1"] {
+            let kind = Kind::find(name).unwrap();
+            let [least, most] = figures(&platform, &of(0), kind);
+            for gone in 0..1 << groups.len() {
+                let [low, high] = figures(&platform, &of(gone), kind);
+                all += 1;
+                let holds = |at: usize| low[at] <= least[at] && most[at] <= high[at];
+                if let Some(at) = (0..low.len()).find(|at| !holds(*at)) {
+                    wrong.push(format!("part {number}, {name}, without {gone:#b}, figure {at}: {} to {} in {} to {}", least[at], most[at], low[at], high[at]));
+                }
+            }
+        }
+    }
+    assert!(
+        wrong.is_empty(),
+        "{} of {all}\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
 }
