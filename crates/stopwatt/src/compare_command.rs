@@ -241,13 +241,10 @@ pub fn run(console: &Console, data: &Data, options: &CompareOptions) -> Result<A
         CompareFormat::Term => output::print_text(console, &text)?,
         _ => console.print(text.as_bytes())?,
     }
+    use Outcome::{Exceeded, Held, NoRegression, Regression};
     Ok(match (comparison.outcome(), comparison.unjudged) {
-        (Outcome::Regression | Outcome::Exceeded, _) | (Outcome::Unjudged, Unjudged::Fail) => {
-            Answer::No
-        }
-        (Outcome::NoRegression | Outcome::Held, _) | (Outcome::Unjudged, Unjudged::Pass) => {
-            Answer::Yes
-        }
+        (Regression | Exceeded, _) | (Outcome::Unjudged, Unjudged::Fail) => Answer::No,
+        (NoRegression | Held, _) | (Outcome::Unjudged, Unjudged::Pass) => Answer::Yes,
         (Outcome::Unjudged, Unjudged::Tell) => Answer::Unknown,
     })
 }
