@@ -270,8 +270,7 @@ pub fn write(
     }
     if format == Format::Folded && report::folded_stacks(recording).is_empty() {
         bail!(
-            help =
-                "count by function: `stopwatt run psci-calls --by-function`, or `stopwatt count`",
+            help = "count by function: `stopwatt run psci-calls --by-function`",
             "{} was not counted by function, and stacks are of nothing else",
             folder.display()
         );

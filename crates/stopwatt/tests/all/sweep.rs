@@ -185,7 +185,7 @@ fn killed_ten_times_it_goes_on_and_loses_and_doubles_no_point() {
         .unwrap()
         .map(|entry| entry.unwrap().file_name())
         .collect();
-    assert_eq!(left.len(), 4, "plan, marks, data and runs: {left:?}");
+    assert_eq!(left.len(), 3, "plan, marks and data: {left:?}");
 }
 
 #[test]
@@ -458,7 +458,7 @@ fn a_signal_keeps_the_chunks_that_are_whole() {
         .unwrap()
         .map(|entry| entry.unwrap().file_name())
         .collect();
-    assert_eq!(left.len(), 4, "{left:?}");
+    assert_eq!(left.len(), 3, "{left:?}");
     for chunk in fs::read_dir(to.join("data")).unwrap() {
         assert!(chunk.unwrap().path().join("chunk.toml").is_file());
     }
