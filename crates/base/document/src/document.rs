@@ -119,8 +119,8 @@ impl Document {
         })
     }
 
-    /// The place of the value of `key` in `table`, in bytes of the text, for errors; 0..0 if there is
-    /// no such value.
+    /// The range of bytes in the text at which the value of `key` in `table` stands, so that an error
+    /// can point at it; 0..0 if the table has no such key.
     pub fn place(&self, table: &str, key: &str) -> Range<usize> {
         let found = || {
             Some(

@@ -88,7 +88,7 @@ pub struct Benchmark {
     pub tasks: Vec<Spanned<Task>>,
 }
 
-/// Whether a benchmark leaves its CPUs time to sleep.
+/// The kind of a benchmark: one that keeps its CPUs busy, or one whose CPUs sleep in between.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Class {
@@ -164,10 +164,10 @@ pub struct Task {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Phase {
-    /// How often it comes in a row.
+    /// Number of times that the phase runs in a row; 0 leaves it out.
     #[serde(default = "once")]
     pub repeat: u32,
-    /// What it does, in order.
+    /// The actions of the phase, in the order in which the task takes them.
     #[serde(rename = "do")]
     pub actions: Vec<Do>,
 }
@@ -214,7 +214,7 @@ pub const SWITCHES: [(&str, [&str; 2]); 2] = [
     ("workqueues", ["own", "little"]),
 ];
 
-/// What is wrong in a file: where, what, and what would be right.
+/// An error in a file: its range of bytes, the message, and advice on what would be right.
 type Wrong = (Bytes<usize>, String, String);
 
 /// An error about a place unless something holds.

@@ -20,7 +20,7 @@ impl World {
             Self::Qemu => "qemu",
         }
     }
-    /// What must be there for an experiment in it, in words.
+    /// Names of the programs and files that an experiment in this world needs on the machine.
     pub const fn needs(self) -> &'static [&'static str] {
         match self {
             Self::Sim | Self::Host => &[],
