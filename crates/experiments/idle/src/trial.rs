@@ -272,6 +272,7 @@ impl Given {
         let most = all.into_iter().max_by_key(|of| of.different[1]);
         let mut changed = most.ok_or_else(|| Error::failed("nothing was replayed"))?;
         changed.different[0] = least.unwrap_or(0);
+        changed.is_open = replays.len() > 1;
         changed.less = less.filter(|_| platform.power.is_some()).map(Into::into);
         Ok((changed, first))
     }

@@ -24,13 +24,13 @@ pub fn changed(inputs: &[Input<'_>], rows: &[Row]) -> Vec<Changed> {
             let names = names.map(|(input, name)| format!("{name} of {}", input.name));
             let of_energy =
                 |row: &&Row| row.key.metric == IDLE_ENERGY.name && row.key.variant == name;
-            let changes = rows
-                .iter()
-                .filter(of_energy)
-                .filter_map(|row| row.changes[side].as_ref());
+            let rows = rows.iter().filter(of_energy);
+            let is_open = rows.clone().any(|row| !row.key.mode.is_empty());
+            let changes = rows.filter_map(|row| row.changes[side].as_ref());
             let less = changes.filter_map(|change| Some(change.percent? / -100.0));
             let less = less.minmax_by(f64::total_cmp).into_option();
             Some(Changed {
+                is_open,
                 less: less.map(Into::into),
                 ..Changed::new(names, theirs.values().copied().zip(own.into_values()))
             })
@@ -91,6 +91,7 @@ mod tests {
         assert_eq!((changed.sleeps, changed.different), (3, [1, 1]));
         assert_eq!(changed.states, [("C2".to_owned(), "C1".to_owned(), 1)]);
         assert_eq!(changed.less, Some([0.25, 0.5]));
+        assert!(!changed.is_open);
         // What costs less at one price and more at the other is no change for the better.
         let mixed = replay(["C1", "C1", "C1"], [1.0, 5.0]);
         let comparison = compared(&[&before, &mixed], &Options::default());

@@ -42,6 +42,9 @@ pub struct Changed {
     /// Those in which they chose different states: the least and the most over what the trace does
     /// not say.
     pub different: [u64; 2],
+    /// True if the trace does not say all, so that they were compared at the ends of that alone.
+    #[serde(default)]
+    pub is_open: bool,
     /// The same by state: the other's, its own, and the most sleeps; the commonest first.
     pub states: Vec<(String, String, u64)>,
     /// The share by which it takes less energy, least and most, over the same and over what a round
@@ -71,6 +74,7 @@ impl Changed {
             of,
             sleeps,
             different: [different; 2],
+            is_open: false,
             states,
             less: None,
         }

@@ -96,9 +96,13 @@ pub fn changed(of: &Changed) -> Vec<String> {
     } = of;
     let [least, most] = of.different;
     let all = of.sleeps;
+    let at = match of.is_open {
+        true => "At the ends of what the trace does not say, ",
+        false => "",
+    };
     if most == 0 {
         return vec![format!(
-            "{name} chooses the same states as {other} in all {all} sleeps."
+            "{at}{name} chooses the same states as {other} in all {all} sleeps."
         )];
     }
     let range = Bounds {
@@ -112,14 +116,14 @@ pub fn changed(of: &Changed) -> Vec<String> {
     let rest = of.states.len() - each.len();
     each.extend((rest > 0).then(|| format!("{rest} other changes")));
     let mut said = vec![format!(
-        "{name} chooses another state than {other} in {} of {all} sleeps: {}.",
+        "{at}{name} chooses another state than {other} in {} of {all} sleeps: {}.",
         between(range, whole).plain(),
         listed(each)
     )];
     said.extend(of.less.map(|less| {
         let share = share_less(less);
         if less[0] > 0.0 || less[1] < 0.0 {
-            format!("{name} takes {share} energy than {other} on this trace.")
+            format!("{at}{name} takes {share} energy than {other} on this trace.")
         } else {
             format!("Whether {name} takes less energy than {other} on this trace cannot be told: {share}.")
         }
