@@ -1,5 +1,7 @@
 //! Kinds of A64 instructions, by their encoding (Arm ARM, C4.1).
 
+use std::sync::LazyLock;
+
 /// A kind of instruction whose number matters beside that of all.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
@@ -21,102 +23,53 @@ pub enum Kind {
     SystemWrite(String),
 }
 
+/// Encodings: bits that count, their value, and the kind, a line each. The first that fits counts.
+static ENCODINGS: LazyLock<Vec<(u32, u32, &str)>> = LazyLock::new(|| {
+    let row = |line: &'static str| {
+        let (bits, kind) = line.rsplit_once(' ')?;
+        let (mask, value) = bits.split_once(' ')?;
+        let bits = |digits| u32::from_str_radix(digits, 16).ok();
+        Some((bits(mask)?, bits(value)?, kind))
+    };
+    include_str!("encodings.txt")
+        .lines()
+        .filter_map(row)
+        .collect()
+});
+
 /// The kind of an instruction; `None` for one that only computes or branches.
 pub fn kind(opcode: u32) -> Option<Kind> {
-    let is = |mask: u32, value: u32| opcode & mask == value;
-    // Exception generation and return.
-    if is(0xff00_0000, 0xd400_0000)
-        || is(0xffff_fbff, 0xd69f_03e0 & 0xffff_fbff)
-        || is(0xffff_f800, 0xd69f_0800)
-    {
-        return Some(Kind::Exception);
-    }
-    // The space of hints: WFE and WFI, ESB.
-    match opcode {
-        0xd503_205f | 0xd503_207f => return Some(Kind::Wait),
-        0xd503_221f => return Some(Kind::Barrier),
-        _ => {}
-    }
-    // CLREX, DSB, DMB, ISB, SB.
-    if is(0xffff_f01f, 0xd503_301f) {
-        return (opcode >> 5 & 7 != 2).then_some(Kind::Barrier);
-    }
-    // MSR (immediate): a field of PSTATE.
-    if is(0xfff8_f01f, 0xd500_401f) {
-        let field = match (opcode >> 16 & 7, opcode >> 5 & 7) {
-            (0, 3) => "UAO",
-            (0, 4) => "PAN",
-            (0, 5) => "SPSel",
-            (3, 1) => "SSBS",
-            (3, 2) => "DIT",
-            (3, 4) => "TCO",
-            (3, 6) => "DAIFSet",
-            (3, 7) => "DAIFClr",
-            // CFINV and its kin.
-            _ => return None,
-        };
-        return Some(Kind::SystemWrite(field.to_owned()));
-    }
-    // SYS: CRn 7 is caches and address translation, CRn 8 the TLB.
-    if is(0xfff8_0000, 0xd508_0000) {
-        let (crn, crm) = (opcode >> 12 & 0xf, opcode >> 8 & 0xf);
-        return match (crn, crm) {
-            (7, 8 | 9) | (8 | 9, _) => Some(Kind::Translation),
-            (7, _) => Some(Kind::CacheMaintenance),
-            _ => None,
-        };
-    }
-    // MSR (register).
-    if is(0xfff0_0000, 0xd510_0000) {
-        let (op0, op1) = (2 + (opcode >> 19 & 1), opcode >> 16 & 7);
-        let (crn, crm, op2) = (opcode >> 12 & 0xf, opcode >> 8 & 0xf, opcode >> 5 & 7);
-        return Some(Kind::SystemWrite(register(op0, op1, crn, crm, op2)));
-    }
-    access(opcode)
-}
-
-/// A load or a store; `None` for what accesses no memory.
-fn access(opcode: u32) -> Option<Kind> {
-    let is = |mask: u32, value: u32| opcode & mask == value;
-    // Loads and stores: bit 27 set, bit 25 clear.
-    if !is(0x0a00_0000, 0x0800_0000) {
-        return None;
-    }
-    // Atomic operations both read and write; they are stores here, but for LDAPR.
-    if is(0x3f20_0c00, 0x3820_0000) {
-        return Some(if is(0x0000_f000, 0x0000_c000) {
-            Kind::Load
-        } else {
-            Kind::Store
-        });
-    }
-    let load = match (opcode >> 28 & 3, opcode >> 24 & 3) {
-        // Exclusive and ordered: bit 22. Compare-and-swap both reads and writes; it is a store
-        // here.
-        (0, _) => is(1 << 22, 1 << 22),
-        // Literals always read.
-        (1, _) if is(0x3b00_0000, 0x1800_0000) => true,
-        // Pairs: bit 22.
-        (2, _) => is(1 << 22, 1 << 22),
-        // Single registers: opc, of which only 00 stores, and of vectors also 10.
-        _ => {
-            let (vector, opc) = (is(1 << 26, 1 << 26), opcode >> 22 & 3);
-            // PRFM accesses nothing that the program sees.
-            if opcode >> 30 == 3 && !vector && opc == 2 {
-                return None;
-            }
-            opc != 0 && !(vector && opc == 2)
-        }
-    };
-    Some(if load { Kind::Load } else { Kind::Store })
+    let mut encodings = ENCODINGS.iter();
+    let found = encodings.find(|(mask, value, _)| opcode & mask == *value);
+    Some(match found?.2 {
+        "load" => Kind::Load,
+        "store" => Kind::Store,
+        "barrier" => Kind::Barrier,
+        "cache-maintenance" => Kind::CacheMaintenance,
+        "translation" => Kind::Translation,
+        "exception" => Kind::Exception,
+        "wait" => Kind::Wait,
+        "register" => Kind::SystemWrite(register(opcode)),
+        "none" => return None,
+        field => Kind::SystemWrite(field.to_owned()),
+    })
 }
 
 /// The names of system registers that firmware writes, a line each behind the encoding.
 const REGISTERS: &str = include_str!("registers.txt");
 
-/// The name of a system register; by its encoding, as assemblers know it, where it has no name here.
-fn register(op0: u32, op1: u32, crn: u32, crm: u32, op2: u32) -> String {
-    let encoding = format!("S{op0}_{op1}_C{crn}_C{crm}_{op2}");
+/// The name of the system register that is written; by its encoding, as assemblers know it, where it
+/// has no name here.
+fn register(opcode: u32) -> String {
+    let field = |at: u32, all: u32| opcode >> at & all;
+    let encoding = format!(
+        "S{}_{}_C{}_C{}_{}",
+        2 + field(19, 1),
+        field(16, 7),
+        field(12, 15),
+        field(8, 15),
+        field(5, 7)
+    );
     let mut named = REGISTERS.lines().filter_map(|line| line.split_once(' '));
     let known = named.find(|(known, _)| *known == encoding);
     known.map_or(encoding.as_str(), |(_, name)| name).to_owned()
