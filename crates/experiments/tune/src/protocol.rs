@@ -1,4 +1,4 @@
-//! Requests to the process that runs a loop, and its replies.
+//! Requests to the process that runs a loop, and what it replies.
 
 use itertools::Itertools;
 use serde::{Deserialize, Serialize};
@@ -99,16 +99,18 @@ pub struct Measure {
 /// A request.
 #[derive(Serialize, Deserialize)]
 pub enum Request {
-    /// Load a loop.
+    /// Load a loop; the reply is its [`LoopAbout`].
     Open(Source),
-    /// Make records, in place of those that there are.
+    /// Make records, in place of those that there are; the reply is what was [`Made`], `None` if
+    /// there is no memory for them.
     SetUp {
         /// Their number.
         count: u64,
     },
-    /// Measure.
+    /// Measure; the reply is the ticks per record.
     Measure(Measure),
-    /// Say what a call changes in memory.
+    /// Say what a call changes in memory; the reply is what it [`Changed`], `None` where that
+    /// cannot be found out.
     Check {
         /// Records of the call, at most those that there are.
         batch: u64,
@@ -134,20 +136,6 @@ pub struct Changed {
     pub words: u64,
     /// A digest of their places and their values.
     pub digest: u64,
-}
-
-/// A reply: each request has one kind of it, so none says which it is.
-#[derive(Serialize)]
-#[serde(untagged)]
-pub enum Reply {
-    /// The loop is there.
-    Opened(LoopAbout),
-    /// The records are there; `None` if there is no memory for them.
-    SetUp(Option<Made>),
-    /// Ticks per record.
-    Measured(f64),
-    /// What a call changed; `None` where that cannot be found out.
-    Checked(Option<Changed>),
 }
 
 #[cfg(test)]

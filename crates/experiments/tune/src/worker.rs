@@ -3,11 +3,12 @@
 
 #[cfg(target_os = "linux")]
 use crate::footprint::{Turn, changed};
-use crate::protocol::{Made, Measure, Reply, Request, Source};
+use crate::protocol::{Changed, LoopAbout, Made, Measure, Request, Source};
 use crate::shared_object::{SharedLoop, SharedRecords};
 use crate::system;
 use dataplane::machine;
 use dataplane_experiments::slice::Slices;
+use serde_json::{Value, json};
 use std::ffi::c_void;
 use worker_process::Wrong;
 
@@ -45,24 +46,24 @@ fn refused<T>(message: impl Into<String>, help: &str) -> Result<T, Wrong> {
 }
 
 impl Worker {
-    fn answer(&mut self, request: Request) -> Result<Reply, Wrong> {
-        match request {
-            Request::Open(source) => self.open(source),
-            Request::SetUp { count } => self.set_up(count),
-            Request::Measure(measure) => self.measure(&measure),
-            Request::Check { batch, values } => self.check(batch, &values),
-        }
+    fn answer(&mut self, request: Request) -> Result<Value, Wrong> {
+        Ok(match request {
+            Request::Open(source) => json!(self.open(source)?),
+            Request::SetUp { count } => json!(self.set_up(count)?),
+            Request::Measure(measure) => json!(self.measure(&measure)?),
+            Request::Check { batch, values } => json!(self.check(batch, &values)?),
+        })
     }
 
-    fn open(&mut self, source: Source) -> Result<Reply, Wrong> {
+    fn open(&mut self, source: Source) -> Result<LoopAbout, Wrong> {
         let opened = SharedLoop::open(&source.path, source.name.as_deref())?;
         let about = opened.about.clone();
         self.records = None;
         self.opened = Some(opened);
-        Ok(Reply::Opened(about))
+        Ok(about)
     }
 
-    fn set_up(&mut self, count: u64) -> Result<Reply, Wrong> {
+    fn set_up(&mut self, count: u64) -> Result<Option<Made>, Wrong> {
         let Some(opened) = &self.opened else {
             return refused("no loop is open", "open one first");
         };
@@ -71,15 +72,15 @@ impl Worker {
         self.order = Vec::new();
         let before = system::own_bytes();
         let Some(records) = opened.set_up(count, SEED) else {
-            return Ok(Reply::SetUp(None));
+            return Ok(None);
         };
         let first = records.records.first().map_or(0, |first| *first as usize);
         self.records = Some(records);
         let bytes = system::own_bytes().saturating_sub(before);
-        Ok(Reply::SetUp(Some(Made {
+        Ok(Some(Made {
             huge: system::huge_share(first),
             bytes,
-        })))
+        }))
     }
 
     /// The records of a working set, shuffled.
@@ -129,7 +130,7 @@ impl Worker {
         ))
     }
 
-    fn measure(&mut self, how: &Measure) -> Result<Reply, Wrong> {
+    fn measure(&mut self, how: &Measure) -> Result<f64, Wrong> {
         let batch = how.batch.max(1) as usize;
         let (calls, next) = self.ready(how.records, batch, &how.values)?;
         let mut stretch = |batches: usize| {
@@ -161,10 +162,10 @@ impl Worker {
                 }
             }
         });
-        Ok(Reply::Measured(ticks as f64 / done as f64))
+        Ok(ticks as f64 / done as f64)
     }
 
-    fn check(&mut self, batch: u64, values: &[u32]) -> Result<Reply, Wrong> {
+    fn check(&mut self, batch: u64, values: &[u32]) -> Result<Option<Changed>, Wrong> {
         #[cfg(target_os = "linux")]
         {
             let batch = batch.max(1) as usize;
@@ -172,12 +173,10 @@ impl Worker {
             // The second call has records of its own, if there are any.
             let last = calls.order.len() - batch;
             let from = |turn| if turn == Turn::First { 0 } else { last };
-            Ok(Reply::Checked(changed(|turn| {
-                calls.call(from(turn), batch, values)
-            })))
+            Ok(changed(|turn| calls.call(from(turn), batch, values)))
         }
         #[cfg(not(target_os = "linux"))]
-        Ok(Reply::Checked(None))
+        Ok(None)
     }
 }
 

@@ -1,7 +1,7 @@
-//! Requests to the process that runs a graph, and its replies.
+//! Requests to the process that runs a graph, and what it replies.
 
 use crate::events::Events;
-use crate::graphs::{Ending, EventCounts, Load, Window};
+use crate::graphs::Load;
 use dataplane::wiring::WiredNode;
 use serde::{Deserialize, Serialize};
 use std::net::Ipv4Addr;
@@ -11,36 +11,21 @@ use std::time::Duration;
 /// A request.
 #[derive(Serialize, Deserialize)]
 pub enum Request {
-    /// Load shared objects, and describe their nodes.
+    /// Load shared objects; the reply describes the nodes of all, each a [`NodeAbout`].
     Load(Vec<PathBuf>),
-    /// Build the graph of each worker.
+    /// Build the graph of each worker; the reply is the [`RefusedNode`] if a node cannot be set up.
     Build(Box<Plan>),
     /// Run for some time of which only the packets' ends and their traces are kept.
     WarmUp(Duration),
-    /// Run for a window.
+    /// Run for a window; the reply is the
+    /// [`Window`](crate::graphs::Window).
     Window(Duration),
-    /// Run for a window in which events are counted.
+    /// Run for a window in which events are counted; the reply is the
+    /// [`EventCounts`](crate::graphs::EventCounts), or why the machine counts none.
     Count(Events, Duration),
-    /// Tell what there is besides, and end the nodes.
+    /// End the nodes; the reply is what there is besides, the
+    /// [`Ending`](crate::graphs::Ending).
     End,
-}
-
-/// A reply: each request has one kind of it, so none says which it is.
-#[derive(Serialize)]
-#[serde(untagged)]
-pub enum Reply {
-    /// The nodes of all shared objects.
-    Loaded(Vec<NodeAbout>),
-    /// The graph is there, or a node cannot be set up.
-    Built(Result<(), RefusedNode>),
-    /// The time is over.
-    WarmedUp(()),
-    /// The window.
-    Window(Window),
-    /// The events, or why the machine counts none.
-    EventCounts(Result<EventCounts, String>),
-    /// The rest.
-    Ended(Ending),
 }
 
 /// A node of a shared object, as it describes itself.
@@ -152,7 +137,7 @@ mod tests {
     use worker_process::protocol::{Reply, parse, write};
 
     use super::*;
-    use crate::graphs::{ErrorCount, GraphKind, Share};
+    use crate::graphs::{Ending, ErrorCount, EventCounts, GraphKind, Share, Window};
     use crate::latency::Percentiles;
 
     /// Checks that a message arrives as it was sent.

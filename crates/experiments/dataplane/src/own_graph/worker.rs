@@ -3,13 +3,14 @@
 
 use super::node::{ClearedInput, Fault, Foreign, Texts};
 use super::objects::{self, ObjectNode};
-use super::protocol::{Flow, Packets, Plan, RefusedNode, Reply, Request};
+use super::protocol::{Flow, NodeAbout, Packets, Plan, RefusedNode, Request};
 use crate::graphs::{self, INSIDE, Running};
 use dataplane::buffers::{LINE, Pool};
 use dataplane::graph::{Graph, Input, Node};
 use dataplane::inputs::{Generator, PACKET_BYTES, Packets as List};
 use dataplane::plane::Plane;
 use dataplane::{standard, wiring};
+use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -54,10 +55,10 @@ struct Worker {
 }
 
 impl Worker {
-    fn answer(&mut self, request: Request) -> Result<Reply, Wrong> {
+    fn answer(&mut self, request: Request) -> Result<Value, Wrong> {
         match request {
-            Request::Load(paths) => return self.load(&paths),
-            Request::Build(plan) => return self.build(&plan).map(Reply::Built),
+            Request::Load(paths) => return Ok(json!(self.load(&paths)?)),
+            Request::Build(plan) => return Ok(json!(self.build(&plan)?)),
             _ => {}
         }
         let Some(running) = &mut self.running else {
@@ -79,17 +80,17 @@ impl Worker {
         let reply = match request {
             Request::WarmUp(length) => {
                 running.warm_up(length);
-                Reply::WarmedUp(())
+                Value::Null
             }
-            Request::Window(length) => Reply::Window(running.window(length)),
+            Request::Window(length) => json!(running.window(length)),
             Request::Count(events, length) => {
-                Reply::EventCounts(graphs::count(&mut running.graphs, events, length))
+                json!(graphs::count(&mut running.graphs, events, length))
             }
             Request::Load(_) | Request::Build(_) | Request::End => {
                 let ended = running.ending(self.trace);
                 // The nodes are torn down while somebody watches.
                 self.running = None;
-                Reply::Ended(ended)
+                json!(ended)
             }
         };
         match self
@@ -109,7 +110,7 @@ impl Worker {
             .map_err(|error| Wrong::new(error.to_string(), "there has to be some memory"))
     }
 
-    fn load(&mut self, paths: &[PathBuf]) -> Result<Reply, Wrong> {
+    fn load(&mut self, paths: &[PathBuf]) -> Result<Vec<NodeAbout>, Wrong> {
         for path in paths {
             self.places
                 .thread(0)
@@ -118,9 +119,7 @@ impl Worker {
             self.places.thread(0).leave();
             self.nodes.extend(loaded?);
         }
-        Ok(Reply::Loaded(
-            self.nodes.iter().map(|node| node.about.clone()).collect(),
-        ))
+        Ok(self.nodes.iter().map(|node| node.about.clone()).collect())
     }
 
     fn build(&mut self, plan: &Plan) -> Result<Result<(), RefusedNode>, Wrong> {
