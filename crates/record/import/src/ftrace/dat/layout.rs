@@ -33,20 +33,8 @@ pub struct Layout {
     pub release: Option<String>,
 }
 
-/// Options: what a file says of itself.
-mod option {
-    pub const DONE: u16 = 0;
-    pub const BUFFER: u16 = 3;
-    pub const TRACECLOCK: u16 = 4;
-    pub const UNAME: u16 = 5;
-    pub const TSC2NSEC: u16 = 14;
-    pub const HEADER_INFO: u16 = 16;
-    pub const FTRACE_EVENTS: u16 = 17;
-    pub const EVENT_FORMATS: u16 = 18;
-    pub const KALLSYMS: u16 = 19;
-    pub const PRINTK: u16 = 20;
-    pub const CMDLINES: u16 = 21;
-}
+/// The option behind the last one of a list.
+const DONE: u16 = 0;
 
 /// The bytes of a page, if a page can have as many.
 fn possible(page_size: u32, file: &File<impl Read + Seek>) -> Result<usize, Bad> {
@@ -118,7 +106,7 @@ impl Layout {
         if what == b"options  \0" {
             loop {
                 let id = file.u16()?;
-                if id == option::DONE {
+                if id == DONE {
                     break;
                 }
                 let length = file.u32()?;
@@ -174,17 +162,19 @@ impl Layout {
                 let (id, length) = (options.u16()?, options.u32()?);
                 let value = options.bytes(length.into())?;
                 let mut inside = file.within(value.clone());
-                if id == option::DONE {
+                if id == DONE {
                     next = inside.u64()?;
                     break;
                 }
                 let part = match id {
-                    option::HEADER_INFO => Self::headers,
-                    option::FTRACE_EVENTS => Self::ftrace_formats,
-                    option::EVENT_FORMATS => Self::event_formats,
-                    option::KALLSYMS | option::PRINTK => Self::addresses,
-                    option::CMDLINES => Self::command_lines,
-                    option::BUFFER => {
+                    // HEADER_INFO, FTRACE_EVENTS, EVENT_FORMATS, KALLSYMS and PRINTK, CMDLINES
+                    16 => Self::headers,
+                    17 => Self::ftrace_formats,
+                    18 => Self::event_formats,
+                    19 | 20 => Self::addresses,
+                    21 => Self::command_lines,
+                    // BUFFER
+                    3 => {
                         self.buffer(file, &mut inside)?;
                         continue;
                     }
@@ -203,13 +193,15 @@ impl Layout {
     /// Takes an option that both versions have.
     fn take(&mut self, id: u16, value: Vec<u8>, file: &File<impl Read + Seek>) {
         match id {
-            option::TRACECLOCK => self.take_clock(&value),
-            // `Linux host 6.1.0-13-arm64 aarch64`
-            option::UNAME => {
+            // TRACECLOCK
+            4 => self.take_clock(&value),
+            // UNAME: `Linux host 6.1.0-13-arm64 aarch64`
+            5 => {
                 let text = String::from_utf8_lossy(&value);
                 self.release = text.split_whitespace().nth(2).map(str::to_owned);
             }
-            option::TSC2NSEC => self.take_tsc(file.within(value)),
+            // TSC2NSEC
+            14 => self.take_tsc(file.within(value)),
             _ => {}
         }
     }
