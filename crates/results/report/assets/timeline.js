@@ -1,9 +1,11 @@
-// Draws a timeline as the still picture is drawn, and lets it be zoomed and panned. Everything shown comes from the JSON beside it.
+// Draws a timeline, and lets it be zoomed and panned. Everything shown comes from the JSON beside it.
 
 (() => {
-  // Kinds of spans by their numbers, and the measures of the still pictures: see kinds.rs and draw.rs.
-  const { kinds: KINDS, geometry } = JSON.parse(document.getElementById("drawing").textContent);
-  const { axis: AXIS, lane: LANE, bar: BAR, barHeight: HIGH, path: PATH, letter: LETTER } = geometry;
+  // Kinds of spans by their numbers: see kinds.rs.
+  const KINDS = JSON.parse(document.getElementById("kinds").textContent);
+  // Heights of the axis and of a lane, which the style sheet gives to the names beside them; in a lane the top and the height of a bar,
+  // and where the critical path runs; the width of a letter, about.
+  const [AXIS, LANE, BAR, HIGH, PATH, LETTER] = [24, 38, 8, 18, 31, 6.4];
 
   const escaped = (text) =>
     String(text).replace(/[&<>"]/g, (c) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" })[c]);
@@ -81,11 +83,8 @@
         const end = kept[i - 1][1];
         return starts[i] - fold * (1 - (tick - end) / (from - end));
       };
-      const shows = (from, to) => {
-        const i = search(kept, ([, end]) => end <= from);
-        return i < kept.length && kept[i][0] < to;
-      };
-      return { ...axis, starts, place, shows, width: sum + fold * (kept.length - 1), shown: null };
+      const shows = (from, to) => kept.some(([begin, end]) => from < end && begin < to);
+      return { ...axis, place, shows, width: sum + fold * (kept.length - 1) };
     });
     return { ...picture, lanes, axes };
   }
@@ -97,10 +96,6 @@
     all: {},
     waiting: 0,
     applying: false,
-    read() {
-      const [name, ...state] = decodeURI(location.hash.slice(1)).split("&");
-      return [name, state.join("&")];
-    },
     save() {
       clearTimeout(this.waiting);
       if (this.applying) return;
@@ -125,27 +120,16 @@
       this.all = states;
       this.applying = false;
     },
-    open() {
-      const [name, state] = this.read();
+    // At first, and after a link within the page or an address that was typed.
+    follow() {
+      const [name, ...parts] = decodeURI(location.hash.slice(1)).split("&");
+      const state = parts.join("&");
       if (state) {
-        this.apply({ [name]: state });
+        this.apply({ ...this.all, [name]: state });
         // No element is called by all of the address.
         document.getElementById(name)?.scrollIntoView();
       }
       history.replaceState(this.all, "");
-      addEventListener("popstate", (event) => {
-        if (event.state) {
-          this.apply(event.state);
-          return;
-        }
-        // A link within the page, or an address that was typed.
-        const [name, state] = this.read();
-        if (state) {
-          this.apply({ ...this.all, [name]: state });
-          document.getElementById(name)?.scrollIntoView();
-        }
-        history.replaceState(this.all, "");
-      });
     },
   };
 
@@ -156,20 +140,11 @@
       this.pictures = this.choices.map(() => null);
       this.detail = root.querySelector(".detail");
       this.detail.hidden = false;
-      // The stills stay: they are what is printed.
-      const still = root.querySelector(".still");
-      const drawn = still.cloneNode(true);
-      drawn.className = "drawn";
-      still.before(drawn);
-      this.stage = drawn.querySelector(".stage");
-      this.title = drawn.querySelector(".axis-title");
-      root.classList.add("live");
-      this.svg = this.stage.querySelector("svg");
-      this.svg.setAttribute("tabindex", "0");
-      this.svg.setAttribute("role", "application");
-      this.svg.setAttribute("aria-roledescription", "timeline");
-      this.names = this.stage.querySelector(".names");
-      this.names.removeAttribute("aria-hidden");
+      this.drawn = root.querySelector(".drawn");
+      this.drawn.innerHTML =
+        "<p class=axis-title></p><div class=stage><ol class=names></ol><svg class=plot width=100% tabindex=0 role=application aria-roledescription=timeline></svg></div>";
+      [this.title, this.stage] = this.drawn.children;
+      [this.names, this.svg] = this.stage.children;
       this.article = root.closest("article");
       this.axis = 0;
       this.tools();
@@ -303,6 +278,24 @@
       this.say();
     }
 
+    // Adds the measured views as they are printed: whole, at a width that fits on paper.
+    print() {
+      const { state } = this;
+      this.choices.forEach(({ picture }, choice) => {
+        picture.axes.forEach(({ slow }, axis) => {
+          // Of the worst iteration what the case is about; of the median the rest as well.
+          if (slow === null || choice * axis) return;
+          this.axis = axis;
+          this.open(choice);
+          this.draw(580);
+          const printed = this.drawn.cloneNode(true);
+          printed.className = "printed";
+          this.detail.before(printed);
+        });
+      });
+      this.state = state;
+    }
+
     // Times as wide as `factor` times the present view, around a place from 0 to 1 in it.
     zoom(factor, around = 0.5) {
       const [width, all] = [this.to - this.from, this.ax.width];
@@ -361,9 +354,8 @@
       return (span.holder === null ? labels : waitingLabels).map((label) => label.replace("{}", this.named(span)));
     }
 
-    draw() {
+    draw(width = this.svg.clientWidth || 600) {
       const { picture, ax, svg } = this;
-      const width = svg.clientWidth || 600;
       const height = AXIS + LANE * picture.lanes.length;
       const scale = width / (this.to - this.from);
       const x = (tick) => (ax.place(tick) - this.from) * scale;
@@ -381,7 +373,7 @@
           if (left > width) break;
           if (!ax.shows(span.from, span.to)) continue;
           // What is too thin is drawn once for each pixel.
-          if (right - left < geometry.thin) {
+          if (right - left < 0.5) {
             if (Math.floor(left) === dense) continue;
             dense = Math.floor(left);
             right = left + 0.7;
@@ -391,11 +383,11 @@
           const kind = KINDS[span.what];
           if (kind.form === "flat")
             out.push(
-              `<rect class="${kind.class}" x="${px(left)}" y="${top + BAR + geometry.flat}" width="${px(right - left)}" height="2"/>`,
+              `<rect class="${kind.class}" x="${px(left)}" y="${top + 16}" width="${px(right - left)}" height="2"/>`,
             );
           else if (kind.form === "line")
             out.push(
-              `<line class="${kind.class}" x1="${px(left)}" x2="${px(right)}" y1="${top + BAR + geometry.middle}" y2="${top + BAR + geometry.middle}"/>`,
+              `<line class="${kind.class}" x1="${px(left)}" x2="${px(right)}" y1="${top + 17}" y2="${top + 17}"/>`,
             );
           else {
             out.push(
@@ -403,14 +395,13 @@
             );
             const [seenLeft, seenRight] = [Math.max(left, 0), Math.min(right, width)];
             const label = this.labels(span).find(
-              (text) =>
-                text.length * LETTER + (text.length === 1 ? geometry.shortMargin : kind.margin) <= seenRight - seenLeft,
+              (text) => text.length * LETTER + (text.length === 1 ? 4 : kind.margin) <= seenRight - seenLeft,
             );
             if (label) {
               const middle = px((seenLeft + seenRight) / 2);
               if (!kind.lightLabel) out.push(pill(label, middle, top + BAR));
               out.push(
-                `<text class="${kind.lightLabel ? "on-dark" : "on-light"}" x="${middle}" y="${top + BAR + geometry.baseline}">${escaped(label)}</text>`,
+                `<text class="${kind.lightLabel ? "on-dark" : "on-light"}" x="${middle}" y="${top + 21}">${escaped(label)}</text>`,
               );
             }
           }
@@ -587,6 +578,8 @@
 
     listen() {
       const { svg } = this;
+      // A place of the window as a share of the picture's width.
+      const share = (x) => (x - svg.getBoundingClientRect().left) / svg.clientWidth;
       svg.addEventListener(
         "wheel",
         (event) => {
@@ -600,10 +593,7 @@
           // A page that scrolls must not be caught by a picture that it passes.
           if (!focused && !event.ctrlKey && !event.metaKey) return;
           event.preventDefault();
-          this.zoom(
-            Math.exp(Math.max(-60, Math.min(60, event.deltaY)) / 150),
-            (event.clientX - svg.getBoundingClientRect().left) / svg.clientWidth,
-          );
+          this.zoom(Math.exp(Math.max(-60, Math.min(60, event.deltaY)) / 150), share(event.clientX));
         },
         { passive: false },
       );
@@ -631,11 +621,7 @@
           const gap = Math.abs(others()[0] - others()[1]);
           pointers.set(event.pointerId, event.clientX);
           const now = Math.abs(others()[0] - others()[1]);
-          if (gap > 10 && now > 10)
-            this.zoom(
-              gap / now,
-              ((others()[0] + others()[1]) / 2 - svg.getBoundingClientRect().left) / svg.clientWidth,
-            );
+          if (gap > 10 && now > 10) this.zoom(gap / now, share((others()[0] + others()[1]) / 2));
           return;
         }
         if (!moved && Math.abs(event.clientX - before) < 3) return;
@@ -663,9 +649,7 @@
           address.save();
         }
       });
-      svg.addEventListener("dblclick", (event) =>
-        this.zoom(0.5, (event.clientX - svg.getBoundingClientRect().left) / svg.clientWidth),
-      );
+      svg.addEventListener("dblclick", (event) => this.zoom(0.5, share(event.clientX)));
 
       svg.addEventListener("keydown", (event) => {
         if (event.ctrlKey || event.metaKey || event.altKey) return;
@@ -722,7 +706,15 @@
     },
     { rootMargin: "600px" },
   );
-  for (const root of document.querySelectorAll("[data-timeline]")) near.observe(root);
+  const roots = document.querySelectorAll("[data-timeline]");
+  for (const root of roots) near.observe(root);
+  addEventListener("beforeprint", () => {
+    for (const root of roots) wake(root).print();
+  });
+  addEventListener("afterprint", () => {
+    for (const printed of document.querySelectorAll(".printed")) printed.remove();
+  });
 
-  address.open();
+  address.follow();
+  addEventListener("popstate", (event) => (event.state ? address.apply(event.state) : address.follow()));
 })();

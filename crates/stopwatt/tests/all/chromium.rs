@@ -339,6 +339,7 @@ impl Page {
 
     /// Shows the page as it would be printed.
     pub fn print(&self) {
+        self.value("dispatchEvent(new Event('beforeprint'))");
         self.call("Emulation.setEmulatedMedia", json!({"media": "print"}));
         self.settle();
     }

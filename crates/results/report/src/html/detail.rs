@@ -7,8 +7,6 @@ pub struct Detail {
     pub whole: bool,
     /// The worst iteration beside the median.
     pub worst: bool,
-    /// The worst iteration as a still picture too, for readers without scripts.
-    pub worst_still: bool,
     /// Spans of the worst iteration as a table too.
     pub worst_table: bool,
     /// Spans as a table at all.
@@ -26,11 +24,10 @@ pub struct Detail {
 }
 
 /// From all to little; the first that is short enough is taken.
-pub const DETAILS: [Detail; 8] = {
+pub const DETAILS: [Detail; 7] = {
     let all = Detail {
         whole: true,
         worst: true,
-        worst_still: true,
         worst_table: true,
         tables: true,
         most_cpus: 24,
@@ -43,13 +40,9 @@ pub const DETAILS: [Detail; 8] = {
         worst_table: false,
         ..all
     };
-    let no_worst_still = Detail {
-        worst_still: false,
-        ..no_worst_table
-    };
     let measured = Detail {
         whole: false,
-        ..no_worst_still
+        ..no_worst_table
     };
     let fewer = Detail {
         most_cpus: 16,
@@ -75,16 +68,7 @@ pub const DETAILS: [Detail; 8] = {
         most_rows: 16,
         ..few
     };
-    [
-        all,
-        no_worst_table,
-        no_worst_still,
-        measured,
-        fewer,
-        median,
-        few,
-        least,
-    ]
+    [all, no_worst_table, measured, fewer, median, few, least]
 };
 
 /// The parts that the page does not show, found while it is made.

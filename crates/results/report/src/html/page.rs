@@ -5,7 +5,7 @@ use super::detail::{Detail, LeftOut};
 use super::frame::{document, frame};
 use super::inline::{cut, inline};
 use super::style::{PATTERNS, without_indents};
-use super::timeline::{Section, geometry, kinds};
+use super::timeline::{Section, json_text, kinds};
 use crate::blocks::{Block, Text, grouped};
 use findings::Findings;
 use maud::{Markup, PreEscaped, html};
@@ -62,8 +62,7 @@ pub fn page(
         (contents)
         main { (told) (leaves_out(findings, detail, &writer.left_out, !sections.is_empty())) }
         @if has_timeline {
-            @let drawing = json!({ "kinds": kinds(), "geometry": geometry() });
-            script type="application/json" id="drawing" { (PreEscaped(super::timeline::json_text(&drawing))) }
+            script type="application/json" id="kinds" { (PreEscaped(json_text(&json!(kinds())))) }
             script { (PreEscaped(without_indents(SCRIPT))) }
         }
     };
@@ -202,7 +201,6 @@ fn leaves_out(
                     li { "The recording has no events, so there is no timeline." }
                 }
                 @if is_psci && events > 0 && !detail.worst { li { "The worst iterations have no timeline, for want of room." } }
-                @else if left_out.worst && !detail.worst_still { li { "Without scripts the worst iterations have no picture, for want of room." } }
                 @if is_psci && events > 0 && !detail.tables { li { "Timelines have no tables beside them, for want of room." } }
                 @else if detail.worst && !detail.worst_table && left_out.worst { li { "The worst iterations have no tables beside their timelines, for want of room." } }
                 @if left_out.cpus > 0 { li { "Timelines leave out up to " (left_out.cpus) " CPUs; they have those on the critical path and the slowest." } }

@@ -1,7 +1,5 @@
 //! The page's style sheet and patterns, from `assets`.
 
-use super::timeline::{AXIS, LANE};
-
 const FIXED: &str = include_str!("../../assets/report.css");
 
 /// The colours of causes, as variables for a light page and for a dark one, and what is filled with
@@ -14,10 +12,6 @@ pub const PATTERNS: &str = include_str!("../../assets/patterns.svg");
 /// The whole style sheet.
 pub fn style_sheet() -> String {
     let causes: String = CAUSES.lines().map(str::trim_start).collect();
-    let measures = [("AXIS", AXIS), ("LANE", LANE)];
-    let causes = measures.iter().fold(causes, |css, (name, pixels)| {
-        css.replace(name, &pixels.to_string())
-    });
     without_indents(FIXED) + &causes + "\n"
 }
 

@@ -116,5 +116,5 @@ fn axis(picture: &Picture, axis: &Axis, t0: u64) -> Value {
             (cpu.to_string(), json!(numbers))
         })
         .collect();
-    json!({ "title": axis.title, "view": axis.metric, "zero": axis.zero - t0.min(axis.zero), "fold": axis.fold(), "kept": kept, "slow": axis.slowest, "paths": paths })
+    json!({ "title": axis.title, "view": axis.metric.map(|metric| metric.name), "zero": axis.zero - t0.min(axis.zero), "fold": axis.fold(), "kept": kept, "slow": axis.slowest, "paths": paths })
 }

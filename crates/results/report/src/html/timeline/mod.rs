@@ -4,18 +4,15 @@
 //! | file | what it holds |
 //! |---|---|
 //! | `picture.rs` | lanes, spans, axes and critical paths of an iteration, before anything is drawn |
-//! | `draw.rs` | the same as SVG that needs no script |
-//! | `data.rs` | the same for the script |
-//! | `kinds.rs` | how each kind of span is drawn and named, for both |
+//! | `data.rs` | the same for the script, which draws it |
+//! | `kinds.rs` | how each kind of span is drawn and named |
 //! | `section.rs` | the cases that have timelines |
 
 mod data;
-mod draw;
 mod kinds;
 mod picture;
 mod section;
 
-pub use draw::{AXIS, LANE, geometry};
 pub use kinds::kinds;
 pub use picture::Names;
 pub use section::{Section, sections};
@@ -24,14 +21,12 @@ use super::detail::{Detail, LeftOut};
 use super::inline::scrolling;
 use crate::blocks::{figure as number, grouped};
 use crate::words::latency::headline;
-use crate::words::latency::title;
 use attribution::{Cause, Iteration};
-use draw::{drawing, height};
 use findings::Findings;
 use findings::cases::whole_metrics;
 use itertools::Itertools;
 use maud::{Markup, PreEscaped, html};
-use picture::{Axis, Extent, Picture, What, cpu_name};
+use picture::{Axis, Picture, What, cpu_name};
 use serde_json::json;
 
 /// The timeline of a case with its answers, or, where there is no room for it, its answers alone.
@@ -51,15 +46,9 @@ pub fn case(
     if section.series.is_some() && pictures.is_empty() {
         left_out.timelines += 1;
     }
-    html! {
-        @if pictures.is_empty() { @for answer in answers { p.headline { (answer) } } }
-        @for (index, shown) in pictures.iter().enumerate() {
-            // Without scripts those of the median are there to read; a script shows what belongs to the view.
-            @for (view, headline) in &shown.told {
-                div.told data-view=(view) data-iteration=(index) hidden[index > 0] { p.headline { (headline) } }
-            }
-        }
-        @if !pictures.is_empty() { (timeline(section, names, &pictures, detail)) }
+    match pictures.first() {
+        Some(median) => timeline(section, names, median, &pictures, detail),
+        None => html! { @for answer in answers { p.headline { (answer) } } },
     }
 }
 
@@ -110,7 +99,6 @@ fn pictures<'a>(
             .longest
             .each
             .iter()
-            .clone()
             .find(|(other, _)| *other == number)
             .map_or(0.0, |(_, value)| *value)
     };
@@ -123,20 +111,13 @@ fn pictures<'a>(
         let Some(iteration) = findings.timelines.iteration(series, number_of) else {
             continue;
         };
-        let extent = Extent {
-            metrics: &metrics,
-            whole: detail.whole,
-            most_cpus: detail.most_cpus,
-        };
-        let picture = Picture::new(&iteration, names, tick_us, &extent);
+        let picture = Picture::new(&iteration, names, tick_us, &metrics, detail);
         if picture.axes.is_empty() {
             continue;
         }
         let told = |axis: &Axis| {
-            let metric = axis.metric?;
-            let measured = metrics.iter().find(|known| known.name == metric)?;
-            let headline = headline(findings, &section.group, *measured, &iteration)?;
-            Some((metric, headline.text))
+            let headline = headline(findings, &section.group, axis.metric?, &iteration)?;
+            Some((axis.metric_name(), headline.text))
         };
         let told = picture.axes.iter().filter_map(told).collect();
         left_out.cpus = left_out.cpus.max(picture.left_out);
@@ -162,44 +143,26 @@ fn pictures<'a>(
 fn timeline(
     section: &Section<'_>,
     names: &Names,
+    median: &Shown<'_>,
     pictures: &[Shown<'_>],
     detail: Detail,
 ) -> Markup {
-    let Some(first) = pictures.first() else {
-        return html! {};
-    };
     let data = pictures
         .iter()
         .map(|shown| json!({ "title": shown.title, "picture": data::data(&shown.picture, names) }))
         .collect_vec();
-    let causes: Vec<Cause> = {
-        let all = first
-            .picture
-            .axes
-            .iter()
-            .flat_map(|axis| first.picture.causes(axis))
-            .collect_vec();
-        Cause::ALL
-            .into_iter()
-            .filter(|cause| all.contains(cause))
-            .collect()
-    };
     html! {
-        figure.timeline data-timeline=(section.id) {
-            @for (number, shown) in pictures.iter().enumerate().take(if detail.worst_still { 2 } else { 1 }) {
-                // Of the worst iteration what the case is about; of the median the rest as well.
-                @for (index, axis) in shown.picture.axes.iter().enumerate().filter(|(index, axis)| axis.slowest.is_some() && index * number == 0) {
-                    div.still {
-                        p.axis-title {
-                            b { (axis.title) } ", " (shown.title) @if index == 0 { (window_words(axis, &shown.picture)) }
-                            @if let Some(cpu) = axis.slowest { "; critical path of CPU " (cpu_name(names, cpu)) }
-                        }
-                        (lanes(&shown.picture, axis, names, &format!("{} of {}, {}", axis.title, title(&section.group), shown.title)))
-                    }
-                }
+        @for (index, shown) in pictures.iter().enumerate() {
+            // Without scripts those of the median are there to read; a script shows what belongs to the view.
+            @for (view, headline) in &shown.told {
+                div.told data-view=(view) data-iteration=(index) hidden[index > 0] { p.headline { (headline) } }
             }
+        }
+        noscript { p.note { "The timeline needs a script" @if detail.tables { "; the tables below have its figures" } "." } }
+        figure.timeline data-timeline=(section.id) {
+            div.drawn style={ "--lanes:" (median.picture.lanes.len()) } {}
             p.detail hidden aria-live="polite" {}
-            (legend(&causes))
+            (legend(&median.picture.causes()))
             figcaption.note {
                 "A lane per CPU (cluster.core). A dashed line stands for time that is left out: nothing measured happens in it. A critical path is \
                  followed back from its CPU's last instruction: where that CPU waited, it goes on with whom the CPU waited for."
@@ -210,7 +173,7 @@ fn timeline(
             @for (index, shown) in pictures.iter().enumerate().filter(|(index, _)| *index == 0 || detail.worst_table) {
                 details.twin {
                     summary { "The timeline as a table: " (shown.title.to_lowercase()) }
-                    @for axis in shown.picture.axes.iter().filter(|axis| axis.slowest.is_some()) {
+                    @for axis in shown.picture.axes.iter().filter(|axis| axis.metric.is_some()) {
                         (spans_table(axis, shown, names, index))
                     }
                 }
@@ -219,42 +182,9 @@ fn timeline(
     }
 }
 
-fn window_words(axis: &Axis, picture: &Picture) -> String {
-    let us = axis
-        .kept
-        .last()
-        .map_or(0, |(_, to)| *to)
-        .saturating_sub(axis.zero) as f64
-        * picture.tick_us;
-    match axis.kept.len() {
-        1 => format!(
-            ": {} us from the first CPU's begin to the last one's end",
-            number(us)
-        ),
-        parts => format!(": {parts} stretches within {} ms", number(us / 1000.0)),
-    }
-}
-
-/// Names of the lanes beside the drawing.
-fn lanes(picture: &Picture, axis: &Axis, names: &Names, label: &str) -> Markup {
-    html! {
-        div.stage {
-            ol.names aria-hidden="true" {
-                @for lane in &picture.lanes { li { b { (lane.name) } " " span { (lane.sub) } } }
-            }
-            (scrolling(label, &html! {
-                svg.plot role="img" aria-label=(label) width="100%" height=(height(picture)) { (PreEscaped(drawing(picture, axis, names))) }
-            }))
-        }
-    }
-}
-
 /// The twin of a timeline for those who cannot see it: a row per span.
 fn spans_table(axis: &Axis, shown: &Shown<'_>, names: &Names, index: usize) -> Markup {
     let picture = &shown.picture;
-    let Some(metric) = axis.metric else {
-        return html! {};
-    };
     let us = |ticks: u64| format!("{:.2}", ticks as f64 * picture.tick_us);
     // Rows by the thousand: text put together by hand, from numbers and fixed words alone.
     let mut rows = String::new();
@@ -262,7 +192,7 @@ fn spans_table(axis: &Axis, shown: &Shown<'_>, names: &Names, index: usize) -> M
         let attribution::Actor::Cpu(cpu) = lane.place else {
             continue;
         };
-        let Some((from, to)) = shown.iteration.window(cpu, metric) else {
+        let Some((from, to)) = shown.iteration.window(cpu, axis.metric_name()) else {
             continue;
         };
         for span in lane
@@ -305,21 +235,43 @@ pub fn json_text(value: &serde_json::Value) -> String {
 
 /// The meaning of colours, letters and lines.
 fn legend(causes: &[Cause]) -> Markup {
+    let others = [
+        (
+            html! { rect.serves width="22" height="12" {} },
+            "the SCP serves a CPU",
+        ),
+        (
+            html! { rect.takes x="1" y="1" width="20" height="10" {} },
+            "the SCP takes its command up",
+        ),
+        (
+            html! { rect.world y="5" width="22" height="2" {} },
+            "normal world",
+        ),
+        (
+            html! { line.low x1="0" x2="22" y1="6" y2="6" {} },
+            "low power",
+        ),
+        (
+            html! { line.wait x1="11" x2="11" y1="2" y2="12" {} circle.waiter cx="11" cy="2" r="2" {} },
+            "waiter (dot) to holder (arrow)",
+        ),
+        (
+            html! { line.path x1="0" x2="22" y1="6" y2="6" {} },
+            "critical path",
+        ),
+    ];
+    let causes = causes.iter().map(|&cause| {
+        let row = crate::drawn::drawn(cause);
+        let words = html! { b { (cause.row().letter) } " " (cause.title()) span.colour { " (" (row.colour_words) ")" } };
+        (html! { rect class=(row.class) width="22" height="12" {} }, words)
+    });
+    let others = others.map(|(mark, words)| (mark, html! { (words) }));
     html! {
         ul.legend aria-label="Legend" {
-            @for &cause in causes {
-                @let row = crate::drawn::drawn(cause);
-                li {
-                    svg width="22" height="12" aria-hidden="true" { rect class=(row.class) width="22" height="12" {} }
-                    " " b { (cause.row().letter) } " " (cause.title()) span.colour { " (" (row.colour_words) ")" }
-                }
+            @for (mark, words) in causes.chain(others) {
+                li { svg width="22" height="12" aria-hidden="true" { (mark) } " " (words) }
             }
-            li { svg width="22" height="12" aria-hidden="true" { rect.serves width="22" height="12" {} } " the SCP serves a CPU" }
-            li { svg width="22" height="12" aria-hidden="true" { rect.takes x="1" y="1" width="20" height="10" {} } " the SCP takes its command up" }
-            li { svg width="22" height="12" aria-hidden="true" { rect.world y="5" width="22" height="2" {} } " normal world" }
-            li { svg width="22" height="12" aria-hidden="true" { line.low x1="0" x2="22" y1="6" y2="6" {} } " low power" }
-            li { svg width="22" height="14" aria-hidden="true" { line.wait x1="11" x2="11" y1="2" y2="12" {} circle.waiter cx="11" cy="2" r="2" {} } " waiter (dot) to holder (arrow)" }
-            li { svg width="22" height="12" aria-hidden="true" { line.path x1="0" x2="22" y1="6" y2="6" {} } " critical path" }
         }
     }
 }

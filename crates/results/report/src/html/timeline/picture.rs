@@ -1,6 +1,7 @@
 //! The content of a timeline: tracks, spans, axes and critical paths of one iteration, before
 //! anything is drawn.
 
+use crate::html::detail::Detail;
 use attribution::{Activity, Actor, Call, Cause, Iteration, LaneSpan, PathPart};
 use itertools::Itertools;
 use recording::metrics::{LATENCY, Metric};
@@ -57,7 +58,7 @@ pub struct Lane {
 pub struct Axis {
     pub title: &'static str,
     /// The metric whose times are kept; `None` where it is everything.
-    pub metric: Option<&'static str>,
+    pub metric: Option<Metric>,
     /// Tick from which times are counted.
     pub zero: u64,
     /// Kept times, in order; ticks.
@@ -72,6 +73,11 @@ pub struct Axis {
 const FOLD: f64 = 0.015;
 
 impl Axis {
+    /// The name of its metric; empty where it is everything.
+    pub fn metric_name(&self) -> &'static str {
+        self.metric.map_or("", |metric| metric.name)
+    }
+
     fn kept_ticks(&self) -> u64 {
         self.kept.iter().map(|(from, to)| to - from).sum()
     }
@@ -79,38 +85,6 @@ impl Axis {
     /// Width of a fold, in ticks.
     pub fn fold(&self) -> f64 {
         self.kept_ticks() as f64 * FOLD
-    }
-
-    /// Width of the whole, folds included, in ticks.
-    pub fn width(&self) -> f64 {
-        self.kept_ticks() as f64 + self.fold() * self.kept.len().saturating_sub(1) as f64
-    }
-
-    /// The place where a tick is, from 0 to [`Axis::width`].
-    pub fn place(&self, tick: u64) -> f64 {
-        let mut at = 0.0;
-        let mut end = 0;
-        for (index, &(from, to)) in self.kept.iter().enumerate() {
-            if tick < from {
-                // Within a fold, or before everything.
-                let left = match index {
-                    0 => 0.0,
-                    _ => 1.0 - (tick - end) as f64 / (from - end) as f64,
-                };
-                return at - self.fold() * left;
-            }
-            if tick <= to {
-                return at + (tick - from) as f64;
-            }
-            at += (to - from) as f64 + self.fold();
-            end = to;
-        }
-        self.width()
-    }
-
-    /// The place of a tick, as a part of the whole width.
-    pub fn part(&self, tick: u64) -> f64 {
-        self.place(tick) / self.width()
     }
 
     /// True if some of the span is kept.
@@ -141,43 +115,28 @@ pub fn cpu_name(names: &Names, cpu: u16) -> String {
     )
 }
 
-/// The extent of a picture.
-pub struct Extent<'a> {
-    /// The metrics whose windows get an axis.
-    pub metrics: &'a [Metric],
-    /// True if the whole iteration is an axis as well.
-    pub whole: bool,
-    /// At most this number of CPUs.
-    pub most_cpus: usize,
-}
-
 impl Picture {
     pub fn new(
         iteration: &Iteration<'_>,
         names: &Names,
         tick_us: f64,
-        extent: &Extent<'_>,
+        metrics: &[Metric],
+        detail: Detail,
     ) -> Self {
         let us = |us: f64| (us / tick_us) as u64;
-        let (measured_metrics, mut axes): (Vec<&str>, Vec<Axis>) = extent
-            .metrics
+        let mut axes: Vec<Axis> = metrics
             .iter()
-            .filter_map(|metric| {
-                Some((
-                    metric.name,
-                    measured(iteration, metric, us(1.0).max(1), us(5.0).max(1))?,
-                ))
-            })
-            .unzip();
+            .filter_map(|metric| measured(iteration, *metric, us(1.0).max(1), us(5.0).max(1)))
+            .collect();
         let mut cpus = iteration.cpus();
         cpus.sort_by_key(|cpu| (names.get(cpu).copied(), *cpu));
         let all = cpus.len();
-        if all > extent.most_cpus {
-            let chosen = most_telling(iteration, &axes, &measured_metrics, extent.most_cpus);
+        if all > detail.most_cpus {
+            let chosen = most_telling(iteration, &axes, detail.most_cpus);
             cpus.retain(|cpu| chosen.contains(cpu));
         }
-        for (axis, metric) in axes.iter_mut().zip(measured_metrics) {
-            axis.paths = iteration.paths(&cpus, metric);
+        for axis in &mut axes {
+            axis.paths = iteration.paths(&cpus, axis.metric_name());
         }
         let mut lanes = cpus
             .iter()
@@ -197,7 +156,7 @@ impl Picture {
             })
             .collect_vec();
         lanes.extend(scp(iteration));
-        if extent.whole {
+        if detail.whole {
             axes.extend(whole(&lanes, iteration.extent(), us(1.0).max(1)));
         } else {
             for lane in &mut lanes {
@@ -220,22 +179,18 @@ impl Picture {
         self.lanes.iter().position(|lane| lane.place == place)
     }
 
-    /// The causes that an axis shows, in the order of tables.
-    pub fn causes(&self, axis: &Axis) -> Vec<Cause> {
+    /// The causes of the lanes' spans, in the order of tables.
+    pub fn causes(&self) -> Vec<Cause> {
+        let spans = || self.lanes.iter().flat_map(|lane| &lane.spans);
         Cause::ALL
             .into_iter()
-            .filter(|cause| {
-                self.lanes
-                    .iter()
-                    .flat_map(|lane| &lane.spans)
-                    .any(|span| span.what == What::Cause(*cause) && axis.shows(span.from, span.to))
-            })
+            .filter(|cause| spans().any(|span| span.what == What::Cause(*cause)))
             .collect()
     }
 }
 
 /// The axis of a metric: the times in which some CPU has it.
-fn measured(iteration: &Iteration<'_>, metric: &Metric, margin: u64, join: u64) -> Option<Axis> {
+fn measured(iteration: &Iteration<'_>, metric: Metric, margin: u64, join: u64) -> Option<Axis> {
     let windows = iteration
         .cpus()
         .into_iter()
@@ -259,14 +214,14 @@ fn measured(iteration: &Iteration<'_>, metric: &Metric, margin: u64, join: u64) 
         join,
     );
     // What is no power management is a call, and nothing more.
-    let title = if *metric == LATENCY {
+    let title = if metric == LATENCY {
         "Call"
     } else {
         metric.title
     };
     Some(Axis {
         title,
-        metric: Some(metric.name),
+        metric: Some(metric),
         zero,
         kept,
         paths: BTreeMap::new(),
@@ -320,21 +275,16 @@ fn united(times: impl Iterator<Item = (u64, u64)>, join: u64) -> Vec<(u64, u64)>
 }
 
 /// The CPUs on the slowest CPU's path of each axis, then those that took longest.
-fn most_telling(
-    iteration: &Iteration<'_>,
-    axes: &[Axis],
-    metrics: &[&str],
-    most: usize,
-) -> BTreeSet<u16> {
+fn most_telling(iteration: &Iteration<'_>, axes: &[Axis], most: usize) -> BTreeSet<u16> {
     let mut wanted = Vec::new();
-    for (axis, metric) in axes.iter().zip(metrics) {
+    for axis in axes {
         let Some(slowest) = axis.slowest else {
             continue;
         };
         wanted.push(slowest);
         wanted.extend(
             iteration
-                .path(slowest, metric)
+                .path(slowest, axis.metric_name())
                 .iter()
                 .rev()
                 .filter_map(|part| match part.place {
@@ -343,10 +293,10 @@ fn most_telling(
                 }),
         );
     }
-    for metric in metrics {
+    for axis in axes {
         let length = |cpu: &u16| {
             iteration
-                .window(*cpu, metric)
+                .window(*cpu, axis.metric_name())
                 .map_or(0, |(from, to)| to - from)
         };
         let mut slow = iteration.cpus();
@@ -434,34 +384,6 @@ fn scp(iteration: &Iteration<'_>) -> Vec<Lane> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn axis(kept: &[(u64, u64)]) -> Axis {
-        Axis {
-            title: "",
-            metric: None,
-            zero: 0,
-            kept: kept.to_vec(),
-            paths: BTreeMap::new(),
-            slowest: None,
-        }
-    }
-
-    #[test]
-    fn folded_time_keeps_order_and_length() {
-        let axis = axis(&[(100, 200), (1000, 1100)]);
-        assert_eq!(axis.place(100), 0.0);
-        assert_eq!(axis.place(150), 50.0);
-        assert_eq!(axis.place(200), 100.0);
-        assert_eq!(axis.place(1000), 103.0);
-        assert_eq!(
-            axis.place(600),
-            101.5,
-            "half of what is folded away is half of the fold"
-        );
-        assert_eq!(axis.place(1100), axis.width());
-        assert_eq!((axis.place(0), axis.place(5000)), (0.0, axis.width()));
-        assert!(axis.shows(150, 160) && !axis.shows(200, 1000));
-    }
 
     #[test]
     fn near_times_are_united() {
