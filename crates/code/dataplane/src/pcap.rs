@@ -61,28 +61,27 @@ pub fn read(file: &[u8]) -> Result<Vec<Vec<u8>>, Error> {
     Ok(packets)
 }
 
-/// The bytes of a capture file with these packets. They carry no time: the same packets give the
-/// same bytes.
-pub fn write<'a>(packets: impl IntoIterator<Item = &'a [u8]>) -> Vec<u8> {
-    let header = [
-        [2, 0, 4, 0],
-        [0; 4],
-        [0; 4],
-        (LONGEST as u32).to_le_bytes(),
-        ETHERNET.to_le_bytes(),
-    ];
-    let mut file = [&MICROSECONDS.to_le_bytes()[..], header.as_flattened()].concat();
-    for packet in packets {
-        let length = (packet.len() as u32).to_le_bytes();
-        file.extend([[0; 4], [0; 4], length, length].as_flattened());
-        file.extend(packet);
-    }
-    file
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The bytes of a capture file with these packets.
+    fn write<'a>(packets: impl IntoIterator<Item = &'a [u8]>) -> Vec<u8> {
+        let header = [
+            [2, 0, 4, 0],
+            [0; 4],
+            [0; 4],
+            (LONGEST as u32).to_le_bytes(),
+            ETHERNET.to_le_bytes(),
+        ];
+        let mut file = [&MICROSECONDS.to_le_bytes()[..], header.as_flattened()].concat();
+        for packet in packets {
+            let length = (packet.len() as u32).to_le_bytes();
+            file.extend([[0; 4], [0; 4], length, length].as_flattened());
+            file.extend(packet);
+        }
+        file
+    }
 
     fn file() -> Vec<u8> {
         write([&[1, 2, 3][..], &[]])

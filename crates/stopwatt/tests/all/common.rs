@@ -117,3 +117,15 @@ pub fn test_python() -> PathBuf {
     );
     python
 }
+
+/// The bytes of a capture file with these packets: Ethernet, with times of 0.
+pub fn capture_file<'a>(packets: impl IntoIterator<Item = &'a [u8]>) -> Vec<u8> {
+    let header = [0xa1b2_c3d4, 4 << 16 | 2, 0, 0, 1 << 18, 1];
+    let mut file = header.map(u32::to_le_bytes).as_flattened().to_vec();
+    for packet in packets {
+        let length = packet.len() as u32;
+        file.extend([0, 0, length, length].map(u32::to_le_bytes).as_flattened());
+        file.extend(packet);
+    }
+    file
+}

@@ -1,6 +1,6 @@
 //! The data plane's commands, as another program or a person meets them.
 
-use crate::common::{root, stopwatt};
+use crate::common::{capture_file, root, stopwatt};
 use recording::{Recording, metrics};
 use serde_json::Value;
 use std::process::Output;
@@ -705,7 +705,7 @@ fn captured_packets_go_through_the_graph_and_each_has_its_counter() {
     let capture = folder.path().join("in.pcap");
     std::fs::write(
         &capture,
-        dataplane::pcap::write(packets.iter().map(|packet| &packet[..60])),
+        capture_file(packets.iter().map(|packet| &packet[..60])),
     )
     .unwrap();
     let (capture, to) = (

@@ -3,6 +3,7 @@
 
 use super::damage::Target;
 use super::recordings;
+use crate::common::capture_file;
 use dataplane::pcap;
 use document::Document;
 use import::cpuidle::Content;
@@ -165,7 +166,7 @@ pub const PERFETTO: Target = Target {
 /// A capture file.
 pub const PCAP: Target = Target {
     name: "pcap",
-    seeds: || vec![pcap::write([&[7; 60][..], &[], &[7; 1514]])],
+    seeds: || vec![capture_file([&[7; 60][..], &[], &[7; 1514]])],
     run: |bytes| match pcap::read(bytes) {
         Ok(packets) => {
             assert!(packets.iter().map(Vec::len).sum::<usize>() <= bytes.len());
