@@ -149,11 +149,11 @@ fn counts(recording: &mut Recording, series: Series, iteration: u32, ran: &RunRe
         .zip(ran.owners)
         .for_each(|(name, energy)| all(metrics::OWNED_ENERGY, name, units(energy)));
     // A cause that woke nobody has no row.
-    WakeCause::ALL
+    WakeCause::NAMES
         .iter()
         .zip(ran.wake_ups)
         .filter(|(_, count)| *count > 0)
-        .for_each(|(cause, count)| all(metrics::WAKE_UPS, cause.name(), count as f64));
+        .for_each(|(cause, count)| all(metrics::WAKE_UPS, cause, count as f64));
     TICKS
         .iter()
         .zip(ran.ticks)

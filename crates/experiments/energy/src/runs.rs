@@ -19,8 +19,8 @@ pub struct RunResult {
     pub energy: u128,
     /// The same by owner, in the order of [`OWNERS`].
     pub owners: [u128; OWNERS.len()],
-    /// Wake-ups of idle CPUs by cause, in the order of [`WakeCause::ALL`].
-    pub wake_ups: [u64; WakeCause::ALL.len()],
+    /// Wake-ups of idle CPUs by cause, in the order of [`WakeCause::NAMES`].
+    pub wake_ups: [u64; WakeCause::NAMES.len()],
     /// Ticks of busy CPUs, of idle ones, and of those the ones kept for callbacks alone.
     pub ticks: [u64; 3],
     /// Callbacks queued on big CPUs and on LITTLE ones.
@@ -214,7 +214,7 @@ fn ran(simulated: &SimulatedRun, benchmark: &Benchmark) -> RunResult {
         time: outcome.time,
         energy: outcome.integral,
         owners,
-        wake_ups: [0; WakeCause::ALL.len()],
+        wake_ups: [0; WakeCause::NAMES.len()],
         ticks: [0; 3],
         queued: [0; 2],
         invoked: [0; 4],

@@ -125,10 +125,11 @@ fn found(input: &Input, outcome: Outcome) -> SeedResult {
             .map(|(state, entered)| (format!("power domain {} {state}", domain.name), *entered))
     });
     let cpus = || outcome.cpus.iter();
-    let woken = |cause| cpus().map(|cpu| cpu.woken_by(cause)).sum::<u64>();
-    let wake_ups = WakeCause::ALL
+    let woken = |cause: usize| cpus().map(|cpu| cpu.wake_ups[cause]).sum::<u64>();
+    let wake_ups = WakeCause::NAMES
         .into_iter()
-        .map(|cause| (cause.name(), woken(cause)));
+        .enumerate()
+        .map(|(cause, name)| (name, woken(cause)));
     let callbacks = [
         cpus().map(|cpu| cpu.queued).sum(),
         cpus().map(|cpu| cpu.invoked_in_softirq).sum(),

@@ -342,7 +342,7 @@ impl Job<'_> {
     fn record_state_times(&self, part: &mut Recording, series: Series, outcome: &RunOutcome) {
         let (names, states) = (
             Names::of(part, &metrics::TIME_IN_STATE),
-            CpuState::ALL.map(|state| part.name(state.name())),
+            CpuState::NAMES.map(|state| part.name(state)),
         );
         for (cpu, times) in outcome.state_times.iter().enumerate() {
             for (&state, &time) in states.iter().zip(times) {

@@ -181,8 +181,8 @@ impl Log<'_> {
         } else if *point == events::IDLE_ENTER {
             state.1 = Some(argument);
         } else if *point == events::IDLE_LEAVE {
-            if let (Some(time), Some(cause)) = (kept, WakeCause::ALL.get(argument as usize)) {
-                self.put(event.cpu, time, &woken_by(*cause), None, 0);
+            if let (Some(time), Some(cause)) = (kept, WakeCause::NAMES.get(argument as usize)) {
+                self.put(event.cpu, time, &woken_by(cause), None, 0);
             }
             (is, argument) = (Some("idle-state"), state.1.take().unwrap_or_default());
         } else if *point == events::CALLBACKS_QUEUED || *point == events::CALLBACKS_INVOKED {
@@ -215,8 +215,8 @@ impl Log<'_> {
     }
 }
 
-fn woken_by(cause: WakeCause) -> String {
-    format!("woken-by-{}", cause.name())
+fn woken_by(cause: &str) -> String {
+    format!("woken-by-{cause}")
 }
 
 /// Declares the lanes, and names idle states.
@@ -244,10 +244,10 @@ fn declare(header: &mut Header, hardware: &Hardware) {
         ("rcu-grace-period-end", "grace period has ended"),
     ];
     let mut of_idle = vec![("tick".to_owned(), "tick".to_owned())];
-    for cause in WakeCause::ALL {
+    for cause in WakeCause::NAMES {
         of_idle.push((
             woken_by(cause),
-            format!("woken by: {}", cause.name().replace('-', " ")),
+            format!("woken by: {}", cause.replace('-', " ")),
         ));
     }
     let marks = of_tasks.map(|(point, name)| (point.to_owned(), name.to_owned()));

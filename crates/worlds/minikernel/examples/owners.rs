@@ -29,11 +29,10 @@ fn main() {
             );
         }
         for (number, cpu) in outcome.cpus.iter().enumerate() {
-            let causes = WakeCause::ALL
-                .into_iter()
-                .filter(|&cause| cpu.woken_by(cause) > 0);
+            let causes = WakeCause::NAMES.iter().zip(cpu.wake_ups);
             let causes: Vec<_> = causes
-                .map(|cause| format!("{} {}", cpu.woken_by(cause), cause.name()))
+                .filter(|(_, count)| *count > 0)
+                .map(|(cause, count)| format!("{count} {cause}"))
                 .collect();
             let idle: Vec<_> = cpu
                 .idle

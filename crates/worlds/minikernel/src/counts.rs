@@ -32,46 +32,28 @@ pub enum WakeCause {
 }
 
 impl WakeCause {
-    /// All of them.
-    pub const ALL: [Self; 12] = [
-        Self::Timer,
-        Self::WheelTimer,
-        Self::Tick,
-        Self::TickForRcu,
-        Self::RcuTimer,
-        Self::Task,
-        Self::RcuThread,
-        Self::GracePeriod,
-        Self::Broadcast,
-        Self::Device,
-        Self::RemoteTimer,
-        Self::Limit,
+    /// Their names in recordings, in the order of the causes above.
+    pub const NAMES: [&str; 12] = [
+        "timer",
+        "wheel-timer",
+        "tick",
+        "tick-for-rcu",
+        "rcu-timer",
+        "task",
+        "rcu-thread",
+        "grace-period",
+        "broadcast",
+        "device",
+        "remote-timer",
+        "limit",
     ];
-
-    /// The name of it in recordings.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Timer => "timer",
-            Self::WheelTimer => "wheel-timer",
-            Self::Tick => "tick",
-            Self::TickForRcu => "tick-for-rcu",
-            Self::RcuTimer => "rcu-timer",
-            Self::Task => "task",
-            Self::RcuThread => "rcu-thread",
-            Self::GracePeriod => "grace-period",
-            Self::Broadcast => "broadcast",
-            Self::Device => "device",
-            Self::RemoteTimer => "remote-timer",
-            Self::Limit => "limit",
-        }
-    }
 }
 
 /// Counts of a CPU.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CpuCounts {
-    /// Wake-ups from idle, in the order of [`WakeCause::ALL`].
-    pub wake_ups: [u64; WakeCause::ALL.len()],
+    /// Wake-ups from idle, in the order of [`WakeCause::NAMES`].
+    pub wake_ups: [u64; WakeCause::NAMES.len()],
     /// Ticks while busy.
     pub busy_ticks: u64,
     /// Ticks while idle.

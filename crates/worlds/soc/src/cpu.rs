@@ -44,7 +44,7 @@ pub(crate) struct Cpu {
     pub(crate) state: Cell<CpuState>,
     /// When the present state started, and the time spent in each, in ps.
     pub(crate) state_since: Cell<Time>,
-    pub(crate) state_time: [Cell<Time>; CpuState::ALL.len()],
+    pub(crate) state_time: [Cell<Time>; CpuState::NAMES.len()],
     /// True if the CPU has made an SMC since it got power.
     pub(crate) has_called: Cell<bool>,
     /// The SMC that EL3 is to handle, and what it returned.
@@ -86,16 +86,6 @@ pub enum CpuState {
 }
 
 impl CpuState {
-    /// All states.
-    pub const ALL: [Self; 4] = [Self::Running, Self::Standby, Self::Suspended, Self::Off];
-
-    /// The state's name in recordings.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Running => "running",
-            Self::Standby => "standby",
-            Self::Suspended => "suspended",
-            Self::Off => "off",
-        }
-    }
+    /// Their names in recordings, in the order of the states above.
+    pub const NAMES: [&str; 4] = ["running", "standby", "suspended", "off"];
 }

@@ -42,7 +42,7 @@ pub struct RunOutcome {
     pub events: Vec<Event>,
     /// The measurements of the procedure, in order of publication.
     pub measured: Vec<ProcedureStamps>,
-    /// Time in each power state by CPU, in ps, in the order of [`crate::CpuState::ALL`].
+    /// Time in each power state by CPU, in ps, in the order of [`crate::CpuState::NAMES`].
     pub state_times: Vec<[u64; 4]>,
     /// Calls through [`psci::Platform`] and its shared cells that can yield.
     pub platform_calls: u64,

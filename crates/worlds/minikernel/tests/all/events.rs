@@ -28,16 +28,11 @@ fn stamps_tell_what_each_cpu_did_and_agree_with_the_counts() {
             of(events::TICK).count() as u64,
             cpu.busy_ticks + cpu.idle_ticks
         );
-        for cause in WakeCause::ALL {
+        for (cause, name) in WakeCause::NAMES.iter().enumerate() {
             let stamped = of(events::IDLE_LEAVE)
-                .filter(|event| event.argument == cause as u32)
+                .filter(|event| event.argument as usize == cause)
                 .count() as u64;
-            assert_eq!(
-                stamped,
-                cpu.woken_by(cause),
-                "CPU {number}, {}",
-                cause.name()
-            );
+            assert_eq!(stamped, cpu.wake_ups[cause], "CPU {number}, {name}");
         }
         // From the switch to a task to the next switch it runs, less interrupts and the switches
         // themselves.
