@@ -92,28 +92,12 @@ pub fn processor() -> String {
     }
 }
 
-/// Names of cores by MIDR_EL1 (Arm's and partners' technical reference manuals).
+/// The name of a core of Arm itself.
 fn arm_core(implementer: &str, part: &str) -> Option<&'static str> {
-    // Those of Arm itself.
-    if implementer != "0x41" {
-        return None;
-    }
-    Some(match part {
-        "0xd03" => "Cortex-A53",
-        "0xd04" => "Cortex-A35",
-        "0xd05" => "Cortex-A55",
-        "0xd07" => "Cortex-A57",
-        "0xd08" => "Cortex-A72",
-        "0xd09" => "Cortex-A73",
-        "0xd0a" => "Cortex-A75",
-        "0xd0b" => "Cortex-A76",
-        "0xd0c" => "Neoverse-N1",
-        "0xd40" => "Neoverse-V1",
-        "0xd49" => "Neoverse-N2",
-        "0xd4f" => "Neoverse-V2",
-        "0xd8e" => "Neoverse-N3",
-        _ => return None,
-    })
+    let rows = include_str!("cores.txt").lines();
+    let mut cores = rows.filter_map(|row| row.split_once(' '));
+    let core = cores.find(|(known, _)| implementer == "0x41" && *known == part);
+    core.map(|(_, name)| name)
 }
 
 #[cfg(test)]
