@@ -79,7 +79,10 @@ const fn waiting(
 }
 
 macro_rules! causes {
-    ($(#[doc = $about:literal] $cause:ident = $row:expr;)*) => {
+    ($(
+        #[doc = $about:literal]
+        $cause:ident = ($name:literal, $title:literal, $activity:literal, $letter:literal, $recognition:expr);
+    )*) => {
         /// The cause on which a CPU spent time.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
         pub enum Cause {
@@ -93,7 +96,15 @@ macro_rules! causes {
             /// Row of the table for the cause.
             pub const fn row(self) -> &'static CauseRow {
                 match self {
-                    $(Self::$cause => const { &$row },)*
+                    $(Self::$cause => const {
+                        &CauseRow {
+                            name: $name,
+                            title: $title,
+                            activity: $activity,
+                            letter: $letter,
+                            recognition: $recognition,
+                        }
+                    },)*
                 }
             }
         }
@@ -102,78 +113,24 @@ macro_rules! causes {
 
 causes! {
     /// Executing firmware in a call: everything that no other cause claims.
-    Code = CauseRow {
-        name: "code",
-        title: "code",
-        activity: "the firmware's code",
-        letter: 'c',
-        recognition: None,
-    };
+    Code = ("code", "code", "the firmware's code", 'c', None);
     // How much of it is the reset and how much is code no fit can tell: every wake-up has both.
     /// From reset to the normal world: the reset and the firmware's code.
-    WakeupPath = CauseRow {
-        name: "wakeup-path",
-        title: "wake-up path",
-        activity: "the wake-up path",
-        letter: 'w',
-        recognition: None,
-    };
+    WakeupPath = ("wakeup-path", "wake-up path", "the wake-up path", 'w', None);
     /// Waiting for a power domain's lock while another CPU held it.
-    LockWait = CauseRow {
-        name: "lock-wait",
-        title: "lock wait",
-        activity: "waits for a lock",
-        letter: 'L',
-        recognition: waiting("lock-wait", "lock-acquired", (0, FIRST_CHANNEL_LOCK - 1), WaitFor::Lock),
-    };
+    LockWait = ("lock-wait", "lock wait", "waits for a lock", 'L', waiting("lock-wait", "lock-acquired", (0, FIRST_CHANNEL_LOCK - 1), WaitFor::Lock));
     /// Flushing the L1 data cache.
-    FlushL1 = CauseRow {
-        name: "cache-flush-l1",
-        title: "L1 flush",
-        activity: "flushing the L1",
-        letter: 'f',
-        recognition: since(FLUSH.first, FLUSH.last),
-    };
+    FlushL1 = ("cache-flush-l1", "L1 flush", "flushing the L1", 'f', since(FLUSH.first, FLUSH.last));
     /// Flushing the L2 cache.
-    FlushL2 = CauseRow {
-        name: "cache-flush-l2",
-        title: "L2 flush",
-        activity: "flushing the L2",
-        letter: 'F',
-        recognition: since("flushed-l2-lines", FLUSH.last),
-    };
+    FlushL2 = ("cache-flush-l2", "L2 flush", "flushing the L2", 'F', since("flushed-l2-lines", FLUSH.last));
     /// Opening or closing a cluster's port of the interconnect.
-    Interconnect = CauseRow {
-        name: "interconnect",
-        title: "interconnect",
-        activity: "the interconnect's port",
-        letter: 'i',
-        recognition: since("interconnect", "interconnect-end"),
-    };
+    Interconnect = ("interconnect", "interconnect", "the interconnect's port", 'i', since("interconnect", "interconnect-end"));
     /// Waiting for the SCP channel's lock while another CPU held it.
-    ScpChannelWait = CauseRow {
-        name: "scp-channel-wait",
-        title: "SCP channel wait",
-        activity: "the wait for the channel to the SCP",
-        letter: 'S',
-        recognition: waiting("lock-wait", "lock-acquired", (FIRST_CHANNEL_LOCK, u32::MAX), WaitFor::Lock),
-    };
+    ScpChannelWait = ("scp-channel-wait", "SCP channel wait", "the wait for the channel to the SCP", 'S', waiting("lock-wait", "lock-acquired", (FIRST_CHANNEL_LOCK, u32::MAX), WaitFor::Lock));
     /// Waiting for the SCP itself: for its slot or its response.
-    ScpWait = CauseRow {
-        name: "scp-wait",
-        title: "SCP wait",
-        activity: "the wait for the SCP",
-        letter: 's',
-        recognition: waiting("scp-wait", "scp-wait-end", ANY, WaitFor::Scp),
-    };
+    ScpWait = ("scp-wait", "SCP wait", "the wait for the SCP", 's', waiting("scp-wait", "scp-wait-end", ANY, WaitFor::Scp));
     /// Kept back so that CPUs reach the SCP in the order that the case declares.
-    DeclaredOrder = CauseRow {
-        name: "declared-order",
-        title: "declared order",
-        activity: "the order that the case declares",
-        letter: 'o',
-        recognition: since("order-wait", "order-wait-end"),
-    };
+    DeclaredOrder = ("declared-order", "declared order", "the order that the case declares", 'o', since("order-wait", "order-wait-end"));
 }
 
 impl Cause {
