@@ -9,46 +9,23 @@ use elf::endian::AnyEndian;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// A program that is fetched.
-pub struct Program {
-    /// The folder of its packages, and the archive's name.
-    pub(crate) name: &'static str,
-    /// The package, and where it has the program.
-    package: &'static str,
-    path: &'static str,
-}
-
-/// Messages between many tasks.
-pub const HACKBENCH: Program = Program {
-    name: "hackbench",
-    package: "rt-tests",
-    path: "usr/bin/hackbench",
-};
-/// A database.
-pub const SQLITE: Program = Program {
-    name: "sqlite",
-    package: "sqlite3",
-    path: "usr/bin/sqlite3",
-};
-/// Reads and writes of files.
-pub const FIO: Program = Program {
-    name: "fio",
-    package: "fio",
-    path: "usr/bin/fio",
-};
-
 /// Names the packages that were fetched. Written when all are there.
 const LIST: &str = "fetched";
 
-/// Version of the package, and the files: the program, and the libraries that it loads.
-pub fn files(wanted: &Program, cache: &Path) -> Result<(Option<String>, Vec<Entry>)> {
-    let root = cache.join(wanted.name).join("unpacked");
-    let version = fetch(wanted, cache, &root)?;
+/// Version of a package, and the files: the program at a path in it, and the libraries that it loads.
+/// The packages are in the folder of a name.
+pub fn files(
+    name: &str,
+    [package, path]: [&str; 2],
+    cache: &Path,
+) -> Result<(Option<String>, Vec<Entry>)> {
+    let root = cache.join(name).join("unpacked");
+    let version = fetch(name, package, cache, &root)?;
     let mut entries: Vec<Entry> = ["lib", "modules", "tmp", "usr", "usr/share"]
         .into_iter()
         .map(Entry::folder)
         .collect();
-    let path = root.join(wanted.path);
+    let path = root.join(path);
     let mut libraries = BTreeSet::from_iter(needed(&path)?);
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     entries.push(Entry::copy(&format!("bin/{name}"), &path)?);
@@ -64,12 +41,12 @@ pub fn files(wanted: &Program, cache: &Path) -> Result<(Option<String>, Vec<Entr
 }
 
 /// Fetches and unpacks what is not there yet.
-fn fetch(wanted: &Program, cache: &Path, root: &Path) -> Result<Option<String>> {
-    let packages = Packages::open(cache, wanted.name)?;
+fn fetch(folder: &str, package: &str, cache: &Path, root: &Path) -> Result<Option<String>> {
+    let packages = Packages::open(cache, folder)?;
     let list = packages.folder.join(LIST);
     if !list.exists() {
         packages.update()?;
-        let names = packages.with_libraries(wanted.package)?;
+        let names = packages.with_libraries(package)?;
         packages.download(&names.join(" "))?;
         create_folder(root)?;
         for name in &names {
@@ -80,7 +57,7 @@ fn fetch(wanted: &Program, cache: &Path, root: &Path) -> Result<Option<String>> 
         }
         std::fs::write(&list, names.join("\n")).map_err(Error::file(&list))?;
     }
-    let package = packages.find(&format!("{}_", wanted.package))?;
+    let package = packages.find(&format!("{package}_"))?;
     Ok(package.map(|package| debian::version(&package)))
 }
 

@@ -1,7 +1,7 @@
 //! Boots a stock Linux on the EL3 image and has it use PSCI.
 
 use crate::debian::{self, Packages, create_folder, unpacked};
-use crate::debian_programs::{self, Program};
+use crate::debian_programs;
 use crate::initramfs::{self, Entry};
 use crate::{Error, Guest, Images, Load, Machine, Result};
 use std::path::{Path, PathBuf};
@@ -38,11 +38,12 @@ pub struct Linux {
 /// apt-get is missing or cannot fetch; a package has no program of the workload, or a library of it
 /// is not there.
 pub fn fetch(workload: Option<Workload>, cache: &Path) -> Result<Linux> {
-    let program = workload.and_then(Workload::program);
-    let name = program.map_or("initramfs", |program| program.name);
+    let workload = workload.map(Workload::facts);
+    let program = workload.and_then(|(name, program)| Some((name, program?)));
+    let name = program.map_or("initramfs", |(name, _)| name);
     let (mut linux, mut files) = parts(cache, cache.join(format!("initramfs/{name}.gz")))?;
-    if let Some(program) = program {
-        let (version, program) = debian_programs::files(program, cache)?;
+    if let Some((name, program)) = program {
+        let (version, program) = debian_programs::files(name, program, cache)?;
         linux.program_versions.extend(version);
         files.extend(program);
     }
@@ -124,29 +125,19 @@ pub enum Workload {
 }
 
 impl Workload {
-    /// All of them, with their names.
-    pub const ALL: [(&str, Self); 5] = [
-        ("mixed", Self::Mixed),
-        ("idle", Self::Idle),
-        ("hackbench", Self::Hackbench),
-        ("sqlite", Self::Sqlite),
-        ("fio", Self::Fio),
-    ];
-
     /// Name of the workload, which the guest's first process knows too.
     pub fn name(self) -> &'static str {
-        Self::ALL
-            .iter()
-            .find(|(_, workload)| *workload == self)
-            .map_or("", |(name, _)| name)
+        self.facts().0
     }
 
-    fn program(self) -> Option<&'static Program> {
+    /// Its name, and the package of Debian that has its program, with the program's path in it.
+    fn facts(self) -> (&'static str, Option<[&'static str; 2]>) {
         match self {
-            Self::Mixed | Self::Idle => None,
-            Self::Hackbench => Some(&debian_programs::HACKBENCH),
-            Self::Sqlite => Some(&debian_programs::SQLITE),
-            Self::Fio => Some(&debian_programs::FIO),
+            Self::Mixed => ("mixed", None),
+            Self::Idle => ("idle", None),
+            Self::Hackbench => ("hackbench", Some(["rt-tests", "usr/bin/hackbench"])),
+            Self::Sqlite => ("sqlite", Some(["sqlite3", "usr/bin/sqlite3"])),
+            Self::Fio => ("fio", Some(["fio", "usr/bin/fio"])),
         }
     }
 }
