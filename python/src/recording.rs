@@ -190,24 +190,14 @@ pub fn run(
         })?;
         let about = found.about();
         let world = match world.as_deref() {
-            None => about.worlds[0].world,
-            Some(name) => about
-                .worlds
-                .iter()
-                .map(|world| world.world)
-                .find(|world| world.name() == name)
-                .ok_or_else(|| {
-                    let known: Vec<_> = about
-                        .worlds
-                        .iter()
-                        .map(|world| world.world.name())
-                        .collect();
-                    miette!(
-                        help = format!("its worlds are: {}", known.join(", ")),
-                        "{} does not run in the world {name}",
-                        about.name
-                    )
-                })?,
+            None => about.worlds[0].0,
+            Some(name) => about.world(name).ok_or_else(|| {
+                miette!(
+                    help = about.known_worlds(),
+                    "{} does not run in the world {name}",
+                    about.name
+                )
+            })?,
         };
         // A key that is no setting is one of the platform, where the experiment takes those.
         let keys = about.keys();

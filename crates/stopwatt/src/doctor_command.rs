@@ -36,7 +36,7 @@ fn experiments(abilities: &[Ability]) -> Vec<(&'static str, World, Vec<&Ability>
         about
             .worlds
             .iter()
-            .map(move |world| (about.name, world.world))
+            .map(move |(world, _)| (about.name, *world))
     });
     worlds
         .map(|(name, world)| {

@@ -125,7 +125,7 @@ fn as_text(
         let worlds = about
             .worlds
             .iter()
-            .map(|world| world.world.name())
+            .map(|(world, _)| world.name())
             .collect_vec();
         let _ = writeln!(
             out,
@@ -179,9 +179,9 @@ fn cores(files: &Part, published: &Part) -> Result<Vec<(CorePlatform, usize)>> {
 }
 
 fn experiment_json(about: &About) -> Value {
-    let worlds = about.worlds.iter().map(|world| {
-        json!({ "name": world.world.name(), "about": world.about, "needs": world.world.needs() })
-    });
+    let worlds = about.worlds.iter().map(
+        |(world, about)| json!({ "name": world.name(), "about": about, "needs": world.needs() }),
+    );
     let settings = about.settings.iter().map(|setting| {
         let described = setting.described();
         let worlds = described.worlds.iter().map(|world| world.name()).collect_vec();

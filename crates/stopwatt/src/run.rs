@@ -107,7 +107,7 @@ pub(crate) fn with(
 /// The request in full, as a recording keeps it.
 fn asked(about: &About, world: World, settings: &Settings) -> Asked {
     let mut asked = Asked::new();
-    if world != about.worlds[0].world {
+    if world != about.worlds[0].0 {
         asked.insert("world".to_owned(), world.name().to_owned());
     }
     // What is given as it would be anyway asks for nothing else.

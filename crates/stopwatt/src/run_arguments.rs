@@ -19,12 +19,12 @@ pub fn command(about: &'static About, command: &str) -> Command {
 /// The arguments of an experiment: its worlds and its settings. Help shows the defaults of `usual`
 /// in place of a setting's own.
 pub fn arguments(about: &'static About, usual: Option<Defaults>) -> Vec<Arg> {
-    let worlds = about.worlds.iter().map(|world| {
-        let needs = match world.world.needs() {
+    let worlds = about.worlds.iter().map(|(world, about)| {
+        let needs = match world.needs() {
             [] => String::new(),
             needs => format!("; needs {}", needs.join(" and ")),
         };
-        PossibleValue::new(world.world.name()).help(format!("{}{needs}", world.about))
+        PossibleValue::new(world.name()).help(format!("{about}{needs}"))
     });
     let world = Arg::new("world")
         .long("world")
@@ -33,7 +33,7 @@ pub fn arguments(about: &'static About, usual: Option<Defaults>) -> Vec<Arg> {
     let mut all = vec![
         world
             .value_parser(PossibleValuesParser::new(worlds))
-            .default_value(about.worlds[0].world.name()),
+            .default_value(about.worlds[0].0.name()),
     ];
     all.extend(
         about
@@ -95,14 +95,11 @@ fn after_help(about: &About, command: &str) -> String {
     let width = about
         .examples
         .iter()
-        .map(|example| example.arguments.len())
+        .map(|(arguments, _)| arguments.len())
         .max()
         .unwrap_or(0);
-    for example in about.examples {
-        let line = format!(
-            "  {command} {:width$}   {}",
-            example.arguments, example.about
-        );
+    for (arguments, about) in about.examples {
+        let line = format!("  {command} {arguments:width$}   {about}");
         help.push_str(&format!("\n{}", line.trim_end()));
     }
     if !about.details.is_empty() {
@@ -114,12 +111,8 @@ fn after_help(about: &About, command: &str) -> String {
 /// The world that is asked for.
 pub fn world(about: &About, matches: &ArgMatches) -> World {
     let name = matches.get_one::<String>("world");
-    about
-        .worlds
-        .iter()
-        .find(|world| name.is_some_and(|name| name == world.world.name()))
-        .unwrap_or(&about.worlds[0])
-        .world
+    name.and_then(|name| about.world(name))
+        .unwrap_or(about.worlds[0].0)
 }
 
 /// Names and values of the settings that were given.

@@ -4,7 +4,6 @@ use crate::axis::{Axis, PlacedValue, RandomKey, Span, Value, Values};
 use crate::plan::{Plan, Point};
 use document::one_of;
 use experiment::{Error, Experiment, Kind, Settings, World};
-use itertools::Itertools;
 use std::ops::Range;
 
 /// Values of a key that are looked at one by one; further ones are checked when their points run.
@@ -43,19 +42,14 @@ impl Fitting {
         };
         let about = experiment.about();
         let world = match &plan.world {
-            None => about.worlds[0].world,
-            Some(name) => match about.worlds.iter().find(|world| world.world.name() == name) {
-                Some(world) => world.world,
+            None => about.worlds[0].0,
+            Some(name) => match about.world(name) {
+                Some(world) => world,
                 None => {
-                    let known = about
-                        .worlds
-                        .iter()
-                        .map(|world| world.world.name())
-                        .collect_vec();
                     return wrong(
                         plan.world_place.clone(),
                         &format!("{} does not run in a world `{name}`", about.name),
-                        format!("its worlds are: {}", known.join(", ")),
+                        about.known_worlds(),
                     );
                 }
             },

@@ -16,7 +16,7 @@ use dataplane::memory::{InBuffer, InFrame};
 use dataplane::study::StudyBody;
 use dataplane::walk::{Shape, Strides, code_bytes};
 use experiment::setting::Number;
-use experiment::{About, Example, Experiment, Observer, Request, Result, World, WorldAbout};
+use experiment::{About, Experiment, Observer, Request, Result, World};
 use itertools::Itertools;
 use recording::{Recording, metrics};
 use serde::Deserialize;
@@ -50,14 +50,11 @@ static ABOUT: About = About {
     details: "The same number of packets is measured for every size; --frame-size and --frames say how many. On a modelled core \
               --data-in says to where the device writes packets and descriptors.",
     worlds: &[
-        WorldAbout {
-            world: World::Host,
-            about: "real memory, the machine's own clock",
-        },
-        WorldAbout {
-            world: World::Sim,
-            about: "the caches of a modelled core, from receive to transmit",
-        },
+        (World::Host, "real memory, the machine's own clock"),
+        (
+            World::Sim,
+            "the caches of a modelled core, from receive to transmit",
+        ),
     ],
     settings: &[
         &PLATFORM,
@@ -73,14 +70,11 @@ static ABOUT: About = About {
         &DATA_IN,
     ],
     examples: &[
-        Example {
-            arguments: "",
-            about: "",
-        },
-        Example {
-            arguments: "--world sim --platform neoverse-n1",
-            about: "where each node finds a frame's lines",
-        },
+        ("", ""),
+        (
+            "--world sim --platform neoverse-n1",
+            "where each node finds a frame's lines",
+        ),
     ],
     ..About::BARE
 };

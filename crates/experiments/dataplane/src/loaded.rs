@@ -13,8 +13,7 @@ use dataplane::plane::Settings;
 use dataplane::walk::{Shape, Strides};
 use experiment::setting::{CheckedSetting, Choice, InputFile, Number, Or, Switch};
 use experiment::{
-    About, Error, Example, Experiment, Observer, Progress, Request, Result, Settings as Given,
-    World, WorldAbout,
+    About, Error, Experiment, Observer, Progress, Request, Result, Settings as Given, World,
 };
 use recording::{Recording, facts, metrics};
 use std::path::{Path, PathBuf};
@@ -179,10 +178,7 @@ const COUNTERS: Or<Choice<Option<Events>>> = Choice::new(
 static ABOUT: About = About {
     name: "dataplane",
     summary: "A graph of packet nodes at full load on this machine",
-    worlds: &[WorldAbout {
-        world: World::Host,
-        about: "real packets, the machine's own clock",
-    }],
+    worlds: &[(World::Host, "real packets, the machine's own clock")],
     settings: &[
         &GRAPH,
         &NODES,
@@ -207,26 +203,20 @@ static ABOUT: About = About {
     ],
     cases: &["l2-xconnect", "ip4-route"],
     examples: &[
-        Example {
-            arguments: "--graph ip4-route",
-            about: "clocks per packet of each node",
-        },
-        Example {
-            arguments: "--graph ip4-route --frame-size 64 --loop single",
-            about: "",
-        },
-        Example {
-            arguments: "--graph ip4-route --rate 1000000",
-            about: "vectors per call at a device's rate",
-        },
-        Example {
-            arguments: "--graph ip4-route --receive capture.pcap",
-            about: "packets of a capture file",
-        },
-        Example {
-            arguments: "--graph acl.toml --nodes acl.so --trace 2 --all",
-            about: "a graph of your own",
-        },
+        ("--graph ip4-route", "clocks per packet of each node"),
+        ("--graph ip4-route --frame-size 64 --loop single", ""),
+        (
+            "--graph ip4-route --rate 1000000",
+            "vectors per call at a device's rate",
+        ),
+        (
+            "--graph ip4-route --receive capture.pcap",
+            "packets of a capture file",
+        ),
+        (
+            "--graph acl.toml --nodes acl.so --trace 2 --all",
+            "a graph of your own",
+        ),
     ],
     sweep_defaults: &[(&WINDOWS, "3"), (&WINDOW, "200"), (&COUNTERS, "none")],
     ..About::BARE

@@ -11,7 +11,7 @@ use crate::{
 use core_model::Parameters;
 use dataplane::walk::{Shape, Strides};
 use experiment::setting::{Number, Or};
-use experiment::{About, Error, Example, Experiment, Observer, Request, Result, World, WorldAbout};
+use experiment::{About, Error, Experiment, Observer, Request, Result, World};
 use itertools::Itertools;
 use recording::{Header, Picture, Recording, facts, metrics};
 
@@ -30,14 +30,8 @@ static ABOUT: About = About {
     name: "prefetch",
     summary: "Loop shapes and prefetch strides, on this machine or a modelled core",
     worlds: &[
-        WorldAbout {
-            world: World::Host,
-            about: "real memory, the machine's own clock",
-        },
-        WorldAbout {
-            world: World::Sim,
-            about: "the same loops on a modelled core",
-        },
+        (World::Host, "real memory, the machine's own clock"),
+        (World::Sim, "the same loops on a modelled core"),
     ],
     settings: &[
         &PLATFORM,
@@ -53,14 +47,8 @@ static ABOUT: About = About {
         &DATA_IN,
     ],
     examples: &[
-        Example {
-            arguments: "--world sim --platform macchiatobin",
-            about: "",
-        },
-        Example {
-            arguments: "--world host",
-            about: "",
-        },
+        ("--world sim --platform macchiatobin", ""),
+        ("--world host", ""),
     ],
     ..About::BARE
 };

@@ -7,7 +7,7 @@ use crate::unknown::Value;
 use crate::{lanes, rows};
 use document::Document;
 use experiment::setting::{self, CheckedSetting, InputFile, Keys, Number, Or, Switch};
-use experiment::{About, Error, Example, Experiment, Observer, Request, Result, World, WorldAbout};
+use experiment::{About, Error, Experiment, Observer, Request, Result, World};
 use itertools::Itertools;
 use minikernel::Costs;
 use recording::Recording;
@@ -57,10 +57,7 @@ static ABOUT: About = About {
     details: "Real code of RCU in a small simulated kernel of 2013 on a simulated TC2. What was not published is a declared range each, from \
               which every draw takes a value: the same in all four configurations. Energy is in units of the platform's table; the report \
               scales it by one reference figure, which is marked.",
-    worlds: &[WorldAbout {
-        world: World::Sim,
-        about: "a small kernel on the simulated board",
-    }],
+    worlds: &[(World::Sim, "a small kernel on the simulated board")],
     settings: &[&PLATFORM, &DRAWS, &FULL, &BENCHMARKS, &SET, &OTHER_RANGES],
     cases: &[
         "cyclictest",
@@ -71,18 +68,9 @@ static ABOUT: About = About {
         "audio+bbench",
     ],
     examples: &[
-        Example {
-            arguments: "",
-            about: "a first look, in seconds",
-        },
-        Example {
-            arguments: "--full",
-            about: "the table, with certain signs, and curves",
-        },
-        Example {
-            arguments: "--set callbacks.rate=0",
-            about: "no callbacks, no benefit",
-        },
+        ("", "a first look, in seconds"),
+        ("--full", "the table, with certain signs, and curves"),
+        ("--set callbacks.rate=0", "no callbacks, no benefit"),
     ],
     sweep_defaults: &[(&DRAWS, "0")],
 };

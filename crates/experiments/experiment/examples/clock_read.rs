@@ -8,8 +8,8 @@
 //! `crates/stopwatt/src/experiments.rs`.
 
 use experiment::setting::{Number, Or};
-use experiment::{About, Conditions, Error, Example, Experiment, Folder, Observer, Request};
-use experiment::{Settings, World, WorldAbout};
+use experiment::{About, Conditions, Error, Experiment, Folder, Observer, Request};
+use experiment::{Settings, World};
 use recording::{Header, Recording, stats};
 use std::time::Instant;
 
@@ -23,15 +23,9 @@ const READS: Or<Number<u32>> =
 static ABOUT: About = About {
     name: "clock-read",
     summary: "What a read of the clock costs on this machine",
-    worlds: &[WorldAbout {
-        world: World::Host,
-        about: "this machine's clock",
-    }],
+    worlds: &[(World::Host, "this machine's clock")],
     settings: &[&ROUNDS, &READS],
-    examples: &[Example {
-        arguments: "--rounds 100",
-        about: "",
-    }],
+    examples: &[("--rounds 100", "")],
     ..About::BARE
 };
 

@@ -2,6 +2,7 @@
 
 use crate::setting::{Kind, Setting};
 use crate::world::World;
+use itertools::Itertools;
 use std::fmt;
 
 /// The description of an experiment and of its settings.
@@ -12,14 +13,16 @@ pub struct About {
     pub summary: &'static str,
     /// More, for its help; may be empty. Lines are broken where they are shown.
     pub details: &'static str,
-    /// The worlds that it runs in; the first is the default.
-    pub worlds: &'static [WorldAbout],
+    /// The worlds that it runs in, each with the code that runs there, in a line; the first is the
+    /// default.
+    pub worlds: &'static [(World, &'static str)],
     /// The settings, in the order of the help.
     pub settings: &'static [&'static dyn Setting],
     /// Names of its cases, for `stopwatt list`; may be empty.
     pub cases: &'static [&'static str],
-    /// Command lines that are worth showing, at least one.
-    pub examples: &'static [Example],
+    /// Command lines that are worth showing, at least one: the arguments behind `stopwatt run NAME`
+    /// and the purpose; either may be empty.
+    pub examples: &'static [(&'static str, &'static str)],
     /// The values that a sweep over its settings starts from, where those are not the defaults:
     /// settings with their values, as they would be given.
     pub sweep_defaults: &'static [(&'static dyn Setting, &'static str)],
@@ -38,9 +41,16 @@ impl About {
         sweep_defaults: &[],
     };
 
-    /// The experiment's words about a world; `None` if it does not run there.
-    pub fn world(&self, world: World) -> Option<&WorldAbout> {
-        self.worlds.iter().find(|about| about.world == world)
+    /// The world of a name, if it runs there.
+    pub fn world(&self, name: &str) -> Option<World> {
+        let mut worlds = self.worlds.iter().map(|(world, _)| *world);
+        worlds.find(|world| world.name() == name)
+    }
+
+    /// The advice to somebody who named another world.
+    pub fn known_worlds(&self) -> String {
+        let mut names = self.worlds.iter().map(|(world, _)| world.name());
+        format!("its worlds are: {}", names.join(", "))
     }
 
     /// A setting by its name.
@@ -67,22 +77,6 @@ impl About {
             _ => (key.to_owned(), value.to_owned()),
         }
     }
-}
-
-/// The words of an experiment about a world that it runs in.
-pub struct WorldAbout {
-    /// The world.
-    pub world: World,
-    /// The code that runs there, in a line.
-    pub about: &'static str,
-}
-
-/// A command line that is worth showing.
-pub struct Example {
-    /// The arguments behind `stopwatt run NAME`; may be empty.
-    pub arguments: &'static str,
-    /// The purpose; may be empty.
-    pub about: &'static str,
 }
 
 impl fmt::Debug for About {

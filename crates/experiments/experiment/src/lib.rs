@@ -34,7 +34,7 @@ mod settings;
 pub mod sweep;
 mod world;
 
-pub use about::{About, Example, WorldAbout};
+pub use about::About;
 pub use console::Progress;
 pub use error::{Error, Result};
 pub use files::{Files, Folder};

@@ -28,15 +28,10 @@ impl Settings {
         world: World,
         given: impl IntoIterator<Item = (String, String)>,
     ) -> Result<Self> {
-        if about.world(world).is_none() {
-            let known = about
-                .worlds
-                .iter()
-                .map(|about| about.world.name())
-                .collect_vec();
+        if about.world(world.name()).is_none() {
             return Err(Error::usage(
                 format!("{} does not run in the world {}", about.name, world.name()),
-                format!("its worlds are: {}", known.join(", ")),
+                about.known_worlds(),
             ));
         }
         let mut settings = Self {
@@ -150,7 +145,6 @@ fn unknown(about: &About, name: &str) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::about::{Example, WorldAbout};
     use crate::setting::{CheckedSetting, Choice, Keys, Number, Or, Switch};
 
     #[derive(Clone, Copy, Debug, PartialEq)]
@@ -183,22 +177,10 @@ mod tests {
         name: "test",
         summary: "a test",
         details: "",
-        worlds: &[
-            WorldAbout {
-                world: World::Sim,
-                about: "",
-            },
-            WorldAbout {
-                world: World::Host,
-                about: "",
-            },
-        ],
+        worlds: &[(World::Sim, ""), (World::Host, "")],
         settings: &[&ITERATIONS, &SEED, &GRAPH, &HOT, &SIZE, &SET],
         cases: &[],
-        examples: &[Example {
-            arguments: "",
-            about: "",
-        }],
+        examples: &[("", "")],
         sweep_defaults: &[],
     };
 

@@ -9,9 +9,7 @@ use crate::reads::{self, Division, Effort, Times};
 use crate::replay::{Chooser, Unsaid, replay};
 use crate::trace::TracedIntervals;
 use experiment::setting::{self, CheckedSetting, InputFile, Number, Or};
-use experiment::{
-    About, Error, Example, Experiment, Observer, Request, Settings, World, WorldAbout, side_by_side,
-};
+use experiment::{About, Error, Experiment, Observer, Request, Settings, World, side_by_side};
 use itertools::Itertools;
 use recording::{Header, Recording, facts, metrics};
 use soc::config::IdlePlatform as Platform;
@@ -63,27 +61,18 @@ static ABOUT: About = About {
               kernel's reads take as long as published ones, and each division makes microseconds of the stay: what is shown is \
               what that changes in choices and in energy.",
     worlds: &[
-        WorldAbout {
-            world: World::Host,
-            about: "clocks and divisions of this machine",
-        },
-        WorldAbout {
-            world: World::Sim,
-            about: "a trace, with reads that take as long as published ones",
-        },
+        (World::Host, "clocks and divisions of this machine"),
+        (
+            World::Sim,
+            "a trace, with reads that take as long as published ones",
+        ),
     ],
     settings: &[
         &TRACE, &THREADS, &ROUNDS, &READS, &PLATFORM, &GOVERNORS, &HZ, &SEED,
     ],
     examples: &[
-        Example {
-            arguments: "",
-            about: "this machine",
-        },
-        Example {
-            arguments: "--world sim trace.txt --platform juno-r2",
-            about: "a trace",
-        },
+        ("", "this machine"),
+        ("--world sim trace.txt --platform juno-r2", "a trace"),
     ],
     ..About::BARE
 };

@@ -5,9 +5,7 @@ use crate::limits::{LATENCY_LIMIT, Limit, WAKEUP_LIMIT, s2idle_states};
 use crate::power_domains::DOMAIN_GOVERNOR;
 use crate::results;
 use crate::trial::Given;
-use experiment::{
-    About, Error, Example, Experiment, Observer, Request, World, WorldAbout, side_by_side,
-};
+use experiment::{About, Error, Experiment, Observer, Request, World, side_by_side};
 use platforms::DISABLE;
 use recording::{Header, Recording};
 
@@ -19,10 +17,7 @@ static ABOUT: About = About {
     summary: "What other idle governors would have done with a trace, and what that would have cost",
     details: "The replay is open loop: what woke a CPU stays where it was; a deeper state delays the work by its exit latency, and \
               nothing else moves. What entering and leaving a state costs is known only as a range, so energy is one too.",
-    worlds: &[WorldAbout {
-        world: World::Sim,
-        about: "governors on the intervals of the trace",
-    }],
+    worlds: &[(World::Sim, "governors on the intervals of the trace")],
     settings: &[
         &TRACE,
         &PLATFORM_OR_USUAL,
@@ -34,30 +29,27 @@ static ABOUT: About = About {
         &DOMAIN_GOVERNOR,
     ],
     examples: &[
-        Example {
-            arguments: "",
-            about: "governors of a current kernel on a sample trace",
-        },
-        Example {
-            arguments: "trace.txt --platform juno-r2",
-            about: "the same, and the kernel's own, on a trace of yours",
-        },
-        Example {
-            arguments: "recordings/ftrace --platform tc2 --governors menu@6.1,ladder",
-            about: "two, on a recording",
-        },
-        Example {
-            arguments: "--latency-limit 10..2000",
-            about: "what each limit of latency leaves and costs",
-        },
-        Example {
-            arguments: "--governors menu@6.12,drivers/cpuidle/governors/menu.c",
-            about: "a kernel's file as it stands, beside one of ours",
-        },
-        Example {
-            arguments: "--governors menu@6.1.150,menu@6.1.158,teo@6.12.117",
-            about: "governors of releases, by the changes that each has",
-        },
+        ("", "governors of a current kernel on a sample trace"),
+        (
+            "trace.txt --platform juno-r2",
+            "the same, and the kernel's own, on a trace of yours",
+        ),
+        (
+            "recordings/ftrace --platform tc2 --governors menu@6.1,ladder",
+            "two, on a recording",
+        ),
+        (
+            "--latency-limit 10..2000",
+            "what each limit of latency leaves and costs",
+        ),
+        (
+            "--governors menu@6.12,drivers/cpuidle/governors/menu.c",
+            "a kernel's file as it stands, beside one of ours",
+        ),
+        (
+            "--governors menu@6.1.150,menu@6.1.158,teo@6.12.117",
+            "governors of releases, by the changes that each has",
+        ),
     ],
     ..About::BARE
 };

@@ -8,9 +8,7 @@ use crate::many_tasks::{self, DUTY, FULL, PERIOD, RULES, TASKS};
 use crate::seed_run::one;
 use crate::{lanes, results};
 use experiment::setting::Switch;
-use experiment::{
-    About, Example, Experiment, Observer, Request, Result, World, WorldAbout, side_by_side,
-};
+use experiment::{About, Experiment, Observer, Request, Result, World, side_by_side};
 use itertools::Itertools;
 use platforms::DISABLE;
 use recording::{Header, Recording};
@@ -31,10 +29,7 @@ static ABOUT: About = About {
               callbacks, a tick kept for RCU, RCU's threads, an idle state, a transition, the kernel, interrupts. The report has the timeline \
               of a second (--report placement.html). With --tasks more and more equal tasks run in place of a file, each number with the cheapest, \
               the usual and the dearest round trip into an idle state that the platform's sources give.",
-    worlds: &[WorldAbout {
-        world: World::Sim,
-        about: "the small kernel on a simulated machine",
-    }],
+    worlds: &[(World::Sim, "the small kernel on a simulated machine")],
     settings: &[
         &WORKLOAD,
         &PLATFORM,
@@ -59,38 +54,29 @@ static ABOUT: About = About {
         &FULL,
     ],
     examples: &[
-        Example {
-            arguments: "",
-            about: "a user interface under every policy",
-        },
-        Example {
-            arguments: "--frequency schedutil",
-            about: "the same, with frequencies that follow the load",
-        },
-        Example {
-            arguments: "my.json --platform my-board.toml --idle my-idle.toml",
-            about: "your tasks on your board",
-        },
-        Example {
-            arguments: "audio --policies hmp,even --rcu offloaded --report audio.html",
-            about: "",
-        },
-        Example {
-            arguments: "ui-render --set background=6 --set nice=-10 --seeds 2",
-            about: "",
-        },
-        Example {
-            arguments: "--tasks 10,20,30,40,50",
-            about: "equal tasks on Juno r2 with Linux's energy model and without",
-        },
-        Example {
-            arguments: "--tasks 1,2,4 --duty 10 --platform hikey960,tc2 --rules eas,off",
-            about: "",
-        },
-        Example {
-            arguments: "--operating-points",
-            about: "energy per work, core by core",
-        },
+        ("", "a user interface under every policy"),
+        (
+            "--frequency schedutil",
+            "the same, with frequencies that follow the load",
+        ),
+        (
+            "my.json --platform my-board.toml --idle my-idle.toml",
+            "your tasks on your board",
+        ),
+        (
+            "audio --policies hmp,even --rcu offloaded --report audio.html",
+            "",
+        ),
+        ("ui-render --set background=6 --set nice=-10 --seeds 2", ""),
+        (
+            "--tasks 10,20,30,40,50",
+            "equal tasks on Juno r2 with Linux's energy model and without",
+        ),
+        (
+            "--tasks 1,2,4 --duty 10 --platform hikey960,tc2 --rules eas,off",
+            "",
+        ),
+        ("--operating-points", "energy per work, core by core"),
     ],
     sweep_defaults: &[(&SEEDS, "2")],
     ..About::BARE

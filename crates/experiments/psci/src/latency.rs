@@ -7,8 +7,7 @@ use crate::timer_owners::OtherSessions;
 use crate::uncertainty::Uncertainty;
 use experiment::setting::{self, CheckedSetting, Choice, Keys, Number, Or, Releases};
 use experiment::{
-    About, Conditions, Error, Example, Experiment, Observer, Request, Result, Settings, World,
-    WorldAbout,
+    About, Conditions, Error, Experiment, Observer, Request, Result, Settings, World,
 };
 use itertools::Itertools;
 use platforms::PlatformFiles;
@@ -126,14 +125,11 @@ static ABOUT: About = About {
               release (psci.scp_send, psci.lock, firmware.scp_protocol, lead) and of the costs (costs.scp.core_off). \
               topology.clusters takes 4, 16x4 or 4*cortex-a53+2*cortex-a57.",
     worlds: &[
-        WorldAbout {
-            world: World::Sim,
-            about: "the library on a simulated SoC",
-        },
-        WorldAbout {
-            world: World::Qemu,
-            about: "the library as an EL3 image on an emulated machine",
-        },
+        (World::Sim, "the library on a simulated SoC"),
+        (
+            World::Qemu,
+            "the library as an EL3 image on an emulated machine",
+        ),
     ],
     settings: &[
         &PLATFORM,
@@ -151,26 +147,14 @@ static ABOUT: About = About {
     ],
     cases: &CASE_NAMES,
     examples: &[
-        Example {
-            arguments: "--platform juno-r1 --release v2.12",
-            about: "",
-        },
-        Example {
-            arguments: "--report latency.html",
-            about: "also a page with the CPU timeline",
-        },
-        Example {
-            arguments: "--set psci.scp_send=outside-locks --format json",
-            about: "",
-        },
-        Example {
-            arguments: "--set topology.clusters=64x4 --iterations 1 -o recordings/big",
-            about: "",
-        },
-        Example {
-            arguments: "--world qemu --cpus 4 --iterations 3",
-            about: "",
-        },
+        ("--platform juno-r1 --release v2.12", ""),
+        ("--report latency.html", "also a page with the CPU timeline"),
+        ("--set psci.scp_send=outside-locks --format json", ""),
+        (
+            "--set topology.clusters=64x4 --iterations 1 -o recordings/big",
+            "",
+        ),
+        ("--world qemu --cpus 4 --iterations 3", ""),
     ],
     sweep_defaults: &[
         (&RELEASE, "last"),

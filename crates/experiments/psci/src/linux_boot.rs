@@ -3,7 +3,7 @@
 use crate::firmware;
 use crate::machine::{CPU, CPUS, GIC, VIRTUALIZATION, images, images_can_be_had, machine};
 use experiment::setting::{CheckedSetting, Choice, Folder, Number, Or, OutputFile};
-use experiment::{About, Error, Example, Experiment, Observer, Request, Result, World, WorldAbout};
+use experiment::{About, Error, Experiment, Observer, Request, Result, World};
 use qemu::kernel::Kernel;
 use qemu::linux::{self, Workload};
 use qemu::{Build, Images, Machine};
@@ -125,10 +125,10 @@ static ABOUT: About = About {
     details: "Debian's kernel and busybox for arm64 are fetched once, with apt, into --cache; the machine's own packages \
               stay as they are. Exit status 1 if a CPU was lost, an idle state was never entered, or reboot or power-off \
               failed.",
-    worlds: &[WorldAbout {
-        world: World::Qemu,
-        about: "the library as an EL3 image on an emulated machine, Linux above it",
-    }],
+    worlds: &[(
+        World::Qemu,
+        "the library as an EL3 image on an emulated machine, Linux above it",
+    )],
     settings: &[
         &CPUS,
         &GIC,
@@ -145,26 +145,11 @@ static ABOUT: About = About {
         &TRACE_SECONDS,
     ],
     examples: &[
-        Example {
-            arguments: "",
-            about: "",
-        },
-        Example {
-            arguments: "--cpus 8 --gic 2 --cycles 200",
-            about: "",
-        },
-        Example {
-            arguments: "--kernel 6.12 --trace linux.trace --governor ladder",
-            about: "",
-        },
-        Example {
-            arguments: "--cycles 0 --trace fio.trace --workload fio",
-            about: "",
-        },
-        Example {
-            arguments: "--suspend-mode os-initiated --trace linux.trace",
-            about: "",
-        },
+        ("", ""),
+        ("--cpus 8 --gic 2 --cycles 200", ""),
+        ("--kernel 6.12 --trace linux.trace --governor ladder", ""),
+        ("--cycles 0 --trace fio.trace --workload fio", ""),
+        ("--suspend-mode os-initiated --trace linux.trace", ""),
     ],
     ..About::BARE
 };

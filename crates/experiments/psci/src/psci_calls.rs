@@ -3,9 +3,7 @@
 use crate::firmware;
 use crate::machine::{CPU, CPUS, GIC, VIRTUALIZATION, images, images_can_be_had, machine};
 use experiment::setting::{CheckedSetting, InputFile, Number, Or, Switch};
-use experiment::{
-    About, Error, Example, Experiment, Observer, Request, Result, Setting, World, WorldAbout,
-};
+use experiment::{About, Error, Experiment, Observer, Request, Result, Setting, World};
 use qemu::{Build, Images, Machine, OtherFirmware, Placement, Symbols, payload};
 use recording::Recording;
 
@@ -128,10 +126,10 @@ static ABOUT: About = About {
     details: "The firmware is built when it is not up to date. Counts repeat to the instruction. With --firmware the calls of an image of \
               yours are counted, by the program that `stopwatt payload` writes and that your image enters as its normal world; what \
               the image does not know is listed.",
-    worlds: &[WorldAbout {
-        world: World::Qemu,
-        about: "the library as an EL3 image on an emulated machine",
-    }],
+    worlds: &[(
+        World::Qemu,
+        "the library as an EL3 image on an emulated machine",
+    )],
     settings: &[
         &CPUS,
         &GIC,
@@ -148,26 +146,20 @@ static ABOUT: About = About {
         &POWER_DOWN_STATE,
     ],
     examples: &[
-        Example {
-            arguments: "",
-            about: "needs QEMU; builds the firmware",
-        },
-        Example {
-            arguments: "--gic 2 --count 100 --format json",
-            about: "",
-        },
-        Example {
-            arguments: "--firmware flash.bin --gic 2 --cpu cortex-a72",
-            about: "your own, with the payload packed in it",
-        },
-        Example {
-            arguments: "--by-function --count 100",
-            about: "and what each call spends its instructions on",
-        },
-        Example {
-            arguments: "--firmware bl31.bin --firmware-at 0xe000000 --payload-in-memory --symbols bl31.elf",
-            about: "the same of your own",
-        },
+        ("", "needs QEMU; builds the firmware"),
+        ("--gic 2 --count 100 --format json", ""),
+        (
+            "--firmware flash.bin --gic 2 --cpu cortex-a72",
+            "your own, with the payload packed in it",
+        ),
+        (
+            "--by-function --count 100",
+            "and what each call spends its instructions on",
+        ),
+        (
+            "--firmware bl31.bin --firmware-at 0xe000000 --payload-in-memory --symbols bl31.elf",
+            "the same of your own",
+        ),
     ],
     ..About::BARE
 };

@@ -5,7 +5,7 @@ use crate::meter::{Meter, PARTS, Share};
 use crate::told::Told;
 use crate::what_if::answers;
 use experiment::setting::{self, CheckedSetting, InputFile};
-use experiment::{About, Error, Example, Experiment, Observer, Request, World, WorldAbout};
+use experiment::{About, Error, Experiment, Observer, Request, World};
 use idle_experiments::check_there;
 use idle_experiments::trace::TraceFolder;
 use import::ftrace::Point;
@@ -42,20 +42,14 @@ static ABOUT: About = About {
     summary: "Whose energy it is, on a trace of yours: tasks, interrupts, callbacks of RCU, idle states",
     details: "Powers are the platform's, at the clocks that the trace tells. A domain's shared power goes to its CPUs that run, in \
               equal parts; while all sleep, to its idle state. What a trace does not tell is a range.",
-    worlds: &[WorldAbout {
-        world: World::Sim,
-        about: "the trace, with a platform's powers",
-    }],
+    worlds: &[(World::Sim, "the trace, with a platform's powers")],
     settings: &[&TRACE, &PLATFORM, &PER],
     examples: &[
-        Example {
-            arguments: "trace.dat --platform hikey960",
-            about: "who took how much",
-        },
-        Example {
-            arguments: "trace.txt --platform board.toml --per frame",
-            about: "the same for each mark `frame`, on a board of yours",
-        },
+        ("trace.dat --platform hikey960", "who took how much"),
+        (
+            "trace.txt --platform board.toml --per frame",
+            "the same for each mark `frame`, on a board of yours",
+        ),
     ],
     ..About::BARE
 };

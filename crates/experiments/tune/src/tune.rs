@@ -9,9 +9,7 @@ use crate::space::{Space, Start};
 use crate::system;
 use dataplane_experiments::host_header;
 use experiment::setting::{CheckedSetting, InputFile, Number, Or, Switch};
-use experiment::{
-    About, Error, Example, Experiment, Observer, Request, Result, Settings, World, WorldAbout,
-};
+use experiment::{About, Error, Experiment, Observer, Request, Result, Settings, World};
 use itertools::Itertools;
 use recording::Recording;
 use std::collections::HashMap;
@@ -70,10 +68,7 @@ static ABOUT: About = About {
               the same rounds, and the values beside the best are tried with smaller and smaller steps. The answer has the best beside \
               today's values with an interval, and says so if they cannot be told apart. Values with which the loop leaves other \
               results in memory are left out.",
-    worlds: &[WorldAbout {
-        world: World::Host,
-        about: "real memory, the machine's own clock",
-    }],
+    worlds: &[(World::Host, "real memory, the machine's own clock")],
     settings: &[
         &LOOP,
         &NAME,
@@ -85,14 +80,8 @@ static ABOUT: About = About {
         &SMALL_PAGES,
     ],
     examples: &[
-        Example {
-            arguments: "--loop acl.so",
-            about: "",
-        },
-        Example {
-            arguments: "--loop parser.so --batch 64 --report parser.html",
-            about: "",
-        },
+        ("--loop acl.so", ""),
+        ("--loop parser.so --batch 64 --report parser.html", ""),
     ],
     ..About::BARE
 };
