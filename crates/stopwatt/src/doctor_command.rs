@@ -6,6 +6,7 @@ use crate::output::{self, Format};
 use console::Console;
 use experiment::World;
 use itertools::Itertools;
+use serde::Serialize;
 use serde_json::json;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -21,22 +22,44 @@ pub struct DoctorOptions {
 }
 
 /// A thing that a machine may have.
+#[derive(Serialize)]
 struct Ability {
     name: &'static str,
     /// Experiments and commands that need it.
     of_use: &'static str,
-    /// The words about what is there, or else what to type for it.
-    found: Result<String, String>,
+    there: bool,
+    /// The words about what is there.
+    found: Option<String>,
+    /// What to type for what is not there.
+    remedy: Option<String>,
 }
 
-/// Each experiment in each of its worlds, with the abilities that it lacks.
-fn experiments(abilities: &[Ability]) -> Vec<(&'static str, World, Vec<&Ability>)> {
+impl Ability {
+    fn new(name: &'static str, of_use: &'static str, found: Result<String, String>) -> Self {
+        Self {
+            name,
+            of_use,
+            there: found.is_ok(),
+            remedy: found.as_ref().err().cloned(),
+            found: found.ok(),
+        }
+    }
+}
+
+/// An experiment in one of its worlds, and the abilities that it lacks.
+#[derive(Serialize)]
+struct Offer {
+    name: &'static str,
+    world: &'static str,
+    runs: bool,
+    missing: Vec<&'static str>,
+}
+
+/// Each experiment in each of its worlds.
+fn experiments(abilities: &[Ability]) -> Vec<Offer> {
     let worlds = EXPERIMENTS.iter().flat_map(|experiment| {
         let about = experiment.about();
-        about
-            .worlds
-            .iter()
-            .map(move |(world, _)| (about.name, *world))
+        about.worlds.iter().map(|(world, _)| (about.name, world))
     });
     worlds
         .map(|(name, world)| {
@@ -46,8 +69,14 @@ fn experiments(abilities: &[Ability]) -> Vec<(&'static str, World, Vec<&Ability>
                 World::Qemu => abilities,
                 World::Host | World::Sim => &[],
             };
-            let is_missing = |ability: &&Ability| ability.found.is_err();
-            (name, world, needed.iter().filter(is_missing).collect_vec())
+            let missing = needed.iter().filter(|ability| !ability.there);
+            let missing = missing.map(|ability| ability.name).collect_vec();
+            Offer {
+                name,
+                world: world.name(),
+                runs: missing.is_empty(),
+                missing,
+            }
         })
         .collect()
 }
@@ -57,56 +86,27 @@ pub fn run(console: &Console, data: &Data, options: &DoctorOptions) -> miette::R
     let abilities = abilities(data);
     let experiments = experiments(&abilities);
     if options.format == Format::Json {
-        let abilities = abilities
-            .iter()
-            .map(|ability| {
-                json!({
-                    "name": ability.name, "of_use": ability.of_use, "there": ability.found.is_ok(),
-                    "found": ability.found.as_ref().ok(), "remedy": ability.found.as_ref().err(),
-                })
-            })
-            .collect_vec();
-        let experiments = experiments
-            .iter()
-            .map(|(name, world, missing)| {
-                let missing = missing.iter().map(|ability| ability.name).collect_vec();
-                json!({ "name": name, "world": world.name(), "runs": missing.is_empty(), "missing": missing })
-            })
-            .collect_vec();
-        return output::print_json(
-            console,
-            &json!({ "machine": abilities, "experiments": experiments }),
-        );
+        let all = json!({ "machine": abilities, "experiments": experiments });
+        return output::print_json(console, &all);
     }
-    let can = experiments
-        .iter()
-        .filter(|(_, _, missing)| missing.is_empty())
-        .count();
+    let can = experiments.iter().filter(|offer| offer.runs).count();
     let mut text = format!(
         "{can} of {} experiments, by their worlds, run here.\n",
         experiments.len()
     );
-    let row = |name: String, is_there: bool, words: String| vec![name, yes(is_there), words];
-    let rows = experiments.iter().map(|(name, world, missing)| {
-        let words = missing.iter().map(|ability| ability.name).collect_vec();
-        let words = if words.is_empty() {
-            String::new()
-        } else {
-            format!("needs {}", words.join(", "))
+    let rows = experiments.iter().map(|offer| {
+        let needs = match offer.runs {
+            true => String::new(),
+            false => format!("needs {}", offer.missing.join(", ")),
         };
-        row(
-            format!("{name} in {}", world.name()),
-            missing.is_empty(),
-            words,
-        )
+        let name = format!("{} in {}", offer.name, offer.world);
+        vec![name, yes(offer.runs), needs]
     });
     text += &report::table_text(&["experiment", "runs", ""], rows, 3, console.style);
-    let rows = abilities.iter().map(|ability| {
-        let words = match &ability.found {
-            Ok(found) => found.clone(),
-            Err(remedy) => format!("{}: {remedy}", ability.of_use),
-        };
-        row(ability.name.to_owned(), ability.found.is_ok(), words)
+    let rows = abilities.into_iter().map(|of| {
+        let remedy = of.remedy.map(|remedy| format!("{}: {remedy}", of.of_use));
+        let words = of.found.or(remedy).unwrap_or_default();
+        vec![of.name.to_owned(), yes(of.there), words]
     });
     text += &report::table_text(&["machine", "there", ""], rows, 3, console.style);
     output::print_text(console, &text)
@@ -118,20 +118,15 @@ fn yes(is_there: bool) -> String {
 
 /// What the world qemu needs, the emulator first; the other worlds need nothing.
 fn abilities(data: &Data) -> Vec<Ability> {
-    let ability = |name, of_use, found| Ability {
-        name,
-        of_use,
-        found,
-    };
     vec![
-        ability(
+        Ability::new(
             "QEMU for Arm",
             "the world qemu",
             first_line("qemu-system-aarch64", &["--version"]).ok_or_else(|| {
                 "apt-get install qemu-system-arm, or your system's package of it".to_owned()
             }),
         ),
-        ability(
+        Ability::new(
             "checkout and Rust",
             "building the firmware",
             match (data.source_tree(), first_line("cargo", &["--version"])) {
@@ -142,7 +137,7 @@ fn abilities(data: &Data) -> Vec<Ability> {
                 (_, None) => Err("rustup.rs installs Rust".to_owned()),
             },
         ),
-        ability(
+        Ability::new(
             "Rust's bare-metal target",
             "building the firmware",
             target(),
@@ -182,11 +177,11 @@ mod tests {
     #[test]
     fn every_ability_that_lacks_has_a_remedy() {
         assert!(abilities(&Data::BuiltIn).iter().all(|ability| {
-            ability
-                .found
-                .as_ref()
-                .is_err_and(|remedy| !remedy.is_empty())
-                || ability.found.is_ok()
+            ability.there
+                || ability
+                    .remedy
+                    .as_ref()
+                    .is_some_and(|remedy| !remedy.is_empty())
         }));
     }
 }
