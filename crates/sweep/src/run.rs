@@ -154,12 +154,9 @@ pub fn run(
     let work = Work {
         around: &around,
         dataset,
-        queue: Queue {
-            dataset,
-            missing,
-            next: AtomicUsize::new(0),
-            later: Mutex::default(),
-        },
+        missing,
+        next: AtomicUsize::new(0),
+        later: Mutex::default(),
         progress,
         full: AtomicBool::new(false),
         outcome: Mutex::new(outcome),
@@ -169,7 +166,7 @@ pub fn run(
         .outcome
         .into_inner()
         .unwrap_or_else(PoisonError::into_inner);
-    outcome.cancelled |= progress.check().is_err();
+    outcome.cancelled = progress.check().is_err();
     outcome.chunks.sort_unstable();
     for named in [&mut outcome.failed, &mut outcome.complaints] {
         named.sort_by_key(|named| named.point);
@@ -232,7 +229,11 @@ fn standing(
 struct Work<'w> {
     around: &'w Surroundings<'w>,
     dataset: &'w Dataset,
-    queue: Queue<'w>,
+    missing: Vec<u64>,
+    next: AtomicUsize,
+    /// Chunks that another program is at. They come last: it will have done them by then, or is no
+    /// more.
+    later: Mutex<Vec<u64>>,
     progress: &'w Arc<Progress>,
     /// True once a chunk could not be written: nothing further is computed for a disk that is full.
     full: AtomicBool,
@@ -264,9 +265,9 @@ impl Work<'_> {
     /// Runs chunks until none is left, the run is to stop, or one cannot be written.
     fn run_chunks(&self) {
         while !self.full.load(Relaxed)
-            && let Some(chunk) = self.queue.next(self.progress)
+            && let Some(chunk) = self.next()
         {
-            if self.queue.is_done(chunk) {
+            if self.is_done(chunk) {
                 self.pass_over(chunk);
                 continue;
             }
@@ -281,10 +282,7 @@ impl Work<'_> {
                     outcome.complained += said.complaints.len() as u64;
                     outcome.complaints.extend(said.complaints);
                 }
-                Err(Error::Cancelled) => {
-                    outcome.cancelled = true;
-                    break;
-                }
+                Err(Error::Cancelled) => break,
                 Err(why) => {
                     self.full.store(true, Relaxed);
                     outcome.unwritten.push(Unwritten { chunk, why });
@@ -299,20 +297,9 @@ impl Work<'_> {
         points.for_each(|_| self.progress.step());
         held(&self.outcome).there += 1;
     }
-}
 
-/// The chunks that are to be run. Those that another program is at come last: it will have done
-/// them by then, or is no more.
-struct Queue<'d> {
-    dataset: &'d Dataset,
-    missing: Vec<u64>,
-    next: AtomicUsize,
-    later: Mutex<Vec<u64>>,
-}
-
-impl Queue<'_> {
     /// The next chunk; `None` if there is no more, or the run is to stop.
-    fn next(&self, progress: &Progress) -> Option<u64> {
+    fn next(&self) -> Option<u64> {
         while let Some(&chunk) = self.missing.get(self.next.fetch_add(1, Relaxed)) {
             if !self.dataset.is_at_work(chunk) {
                 return Some(chunk);
@@ -321,7 +308,7 @@ impl Queue<'_> {
         }
         let chunk = held(&self.later).pop()?;
         while self.dataset.is_at_work(chunk) {
-            progress.check().ok()?;
+            self.progress.check().ok()?;
             thread::sleep(LOOK_EVERY);
         }
         Some(chunk)
