@@ -21,7 +21,9 @@ mod text;
 
 pub use flame::Flame;
 pub use flame::Node;
-pub use number::{Number, Tone, figure, fixed, grouped, percent, quantity, scientific, whole};
+pub use number::{
+    Number, Tone, figure, fixed, grouped, one_or_range, percent, quantity, scientific, whole,
+};
 pub use picture::{Axis, Bar, Curve, Dot, Drawing, Figure, HeatMap, IntervalRow, Picture, Sample};
 pub use picture::{axis_words, between, ends, is_logarithmic, on_axis};
 pub use table::{Bars, Cell, Column, Columns, Paint, Table};

@@ -55,6 +55,16 @@ const fn with(value: f64, digits: Digits) -> Number {
     }
 }
 
+/// "2.8 to 16.5"; one of the two where both are written alike.
+pub fn one_or_range(ends: [impl ToString; 2]) -> String {
+    let [low, high] = ends.map(|end| end.to_string());
+    if low == high {
+        low
+    } else {
+        format!("{low} to {high}")
+    }
+}
+
 /// A number with four digits or so.
 pub const fn figure(value: f64) -> Number {
     with(value, Digits::Few)

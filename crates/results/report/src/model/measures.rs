@@ -1,6 +1,6 @@
 //! Measures as tables: a row per CPU, subject and role, a column per metric.
 
-use crate::blocks::{Cell, Table, quantity, whole};
+use crate::blocks::{Cell, Table, one_or_range, quantity, whole};
 use crate::words::case_title;
 use findings::MeasureRow;
 use itertools::Itertools;
@@ -30,7 +30,7 @@ pub fn measure_tables<'r>(measures: &'r [MeasureRow]) -> Vec<Table> {
                 });
             let fewest = group.iter().map(|row| row.count).min().unwrap_or(0);
             let most = group.iter().map(|row| row.count).max().unwrap_or(0);
-            let of = if fewest == most { most.to_string() } else { format!("{fewest} to {most}") };
+            let of = one_or_range([fewest, most]);
             let note = match most {
                 0 | 1 => String::new(),
                 _ => format!("Median of {of} values; in brackets the smallest and the largest, where they differ."),

@@ -2,7 +2,7 @@
 
 use super::listed;
 use super::names::letter;
-use crate::blocks::{Number, figure, fixed};
+use crate::blocks::{Number, figure, fixed, one_or_range};
 use crate::words::case_title;
 use comparison::{CallFunctions, Comparison, IdleShare, IdleTest, OnBoard};
 use itertools::Itertools;
@@ -102,10 +102,8 @@ fn size(whole: &Whole<'_>, side: usize, is_first: bool) -> String {
         .copied()
         .minmax_by(f64::total_cmp)
         .into_option();
-    let range = match ends.unwrap_or_default() {
-        (least, most) if least == most => signed(most).to_string(),
-        (least, most) => format!("{} to {}", signed(least), signed(most)),
-    };
+    let (least, most) = ends.unwrap_or_default();
+    let range = one_or_range([least, most].map(signed));
     let is_new = whole.instructions[0] == 0.0;
     let life = match whole.instructions[side] == 0.0 {
         true => "gone, ",

@@ -3,7 +3,7 @@
 
 use super::names::name;
 use super::{capital, listed};
-use crate::blocks::{figure, fixed};
+use crate::blocks::{figure, fixed, one_or_range};
 use comparison::{
     Basis, Better, BoardCost, Bounded, CauseChange, Change, Comparison, Condition, CriticalPath,
     FEWEST_RUNS, Lack, Row, Sessions, Shift, TablePaths, Verdict, spaced,
@@ -70,9 +70,8 @@ pub fn bound(comparison: &Comparison, of: &Bounded) -> String {
         of.rows.len()
     );
     let is = such.next().map_or_else(String::new, |row| {
-        match row.interval.map(|of| of.map(figure)) {
-            Some([low, high]) if low == high => format!(": {} has {low} {}", row.row, of.unit),
-            Some([low, high]) => format!(": {} has {low} to {high} {}", row.row, of.unit),
+        match row.interval.map(|of| one_or_range(of.map(figure))) {
+            Some(range) => format!(": {} has {range} {}", row.row, of.unit),
             None => format!(": {} lacks a part or a run", row.row),
         }
     });

@@ -1,7 +1,7 @@
 //! Energy: how far RCU's model and the energy model's reproduce what was published, and what they
 //! save.
 
-use crate::blocks::{figure, fixed};
+use crate::blocks::{figure, fixed, one_or_range};
 use evidence::share_less;
 use findings::eas_energy::{Board, EasEnergy, MEASURED, predictor_name};
 use findings::energy::Savings;
@@ -54,10 +54,7 @@ pub fn trace(energy: &TraceEnergy<'_>) -> Vec<String> {
     let leaders = energy.leaders();
     let energy = &energy.facts;
     let unit = &energy.unit;
-    let range = |[low, high]: [f64; 2]| match [low, high].map(|end| figure(end).to_string()) {
-        [low, high] if low == high => low,
-        [low, high] => format!("{low} to {high}"),
-    };
+    let range = |ends: [f64; 2]| one_or_range(ends.map(figure));
     let took = |owner: &TraceOwner| format!("{} {} {unit}", owner.name, range(owner.energy));
     let Some(leaders) = leaders else {
         return vec!["The trace tells no owner of any energy.".to_owned()];

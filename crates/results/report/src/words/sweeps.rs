@@ -1,7 +1,7 @@
 //! What settings do: each by itself in a what-if, and over the points of a sweep.
 
 use super::{capital, three, within};
-use crate::blocks::{figure, grouped};
+use crate::blocks::{figure, grouped, one_or_range};
 use evidence::Leaders;
 use findings::sweep_effects::{Effect, is_chance};
 use findings::what_if::{self, WhatIf, WhatIfPoint};
@@ -94,14 +94,7 @@ fn more(what_if: &WhatIf) -> String {
 
 /// A range of quotients in words: "20.3 to 75.1 % less", "4 to 15 times as long".
 fn changed([low, high]: [f64; 2], times_as: &str) -> String {
-    let range = |low: f64, high: f64| {
-        let [low, high] = [low, high].map(three);
-        if low == high {
-            low
-        } else {
-            format!("{low} to {high}")
-        }
-    };
+    let range = |low: f64, high: f64| one_or_range([low, high].map(three));
     let percent = |times: f64| 100.0 * (times - 1.0);
     match (low, high) {
         _ if low >= 2.0 => format!("{} {times_as}", range(low, high)),

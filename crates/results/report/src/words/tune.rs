@@ -1,7 +1,7 @@
 //! A loop that somebody tunes: whether its best values are told from today's, and how sure that is.
 
 use super::clocks;
-use crate::blocks::{Blocks, fixed};
+use crate::blocks::{Blocks, fixed, one_or_range};
 use evidence::share_less;
 use findings::tune::{Best, Less, Tune};
 use itertools::Itertools;
@@ -100,13 +100,7 @@ pub fn tell(tune: &Tune<'_>, best: &Best, told: &mut Blocks) {
         .knobs
         .iter()
         .zip(&best.near)
-        .map(|(knob, [from, to])| {
-            if from == to {
-                format!("{} {from}", knob.name)
-            } else {
-                format!("{} {from} to {to}", knob.name)
-            }
-        })
+        .map(|(knob, [from, to])| format!("{} {}", knob.name, one_or_range([from, to])))
         .join(", ");
     told.paragraph(format!("Within 2 % of it, one at a time: {near}."));
     if facts.at_the_end {
