@@ -98,10 +98,10 @@ pub fn compare(
         };
         let comparison = comparison::compare(&inputs, &how).into_diagnostic()?;
         let published = compare_command::published(&data, &comparison)?;
-        let text = report::comparison_text(&comparison, published.as_ref(), all, Style::PLAIN);
+        let told = report::comparison(&comparison, published.as_ref(), all);
+        let text = told.text(all, Style::PLAIN);
         let json = report::comparison_json(&comparison, published.as_ref()).to_string();
-        let page = report::comparison_html(&comparison, published.as_ref(), all);
-        Ok((text, json, page, comparison.outcome().name()))
+        Ok((text, json, told.html(), comparison.outcome().name()))
     };
     just(py, does)
 }

@@ -217,20 +217,15 @@ pub fn run(console: &Console, data: &Data, options: &CompareOptions) -> Result<A
         .as_ref()
         .map_or(Ok(()), |board| on_board(data, board, &mut comparison))?;
     let published = published(data, &comparison)?;
+    let told = || report::comparison(&comparison, published.as_ref(), options.all);
     let text = |format: CompareFormat, style: Style| match format {
-        CompareFormat::Term => {
-            report::comparison_text(&comparison, published.as_ref(), options.all, style)
-        }
+        CompareFormat::Term => told().text(options.all, style),
         CompareFormat::Json => format!(
             "{:#}\n",
             report::comparison_json(&comparison, published.as_ref())
         ),
-        CompareFormat::Markdown => {
-            report::comparison_markdown(&comparison, published.as_ref(), options.all)
-        }
-        CompareFormat::Html => {
-            report::comparison_html(&comparison, published.as_ref(), options.all)
-        }
+        CompareFormat::Markdown => told().markdown(),
+        CompareFormat::Html => told().html(),
         CompareFormat::Junit => report::junit(&comparison),
     };
     if let Some((path, format)) = report {

@@ -280,8 +280,8 @@ impl WhatIfOptions {
     fn print(&self, console: &Console, what_if: &WhatIf) -> Result<()> {
         let text = |form: Form, style: Style| match form {
             Form::Json => format!("{:#}\n", report::what_if_json(what_if)),
-            Form::Html => report::what_if_html(what_if),
-            Form::Term => report::what_if_text(what_if, self.all, style),
+            Form::Html => report::what_if(what_if).html(),
+            Form::Term => report::what_if(what_if).text(self.all, style),
         };
         if let Some((path, form)) = self.report()? {
             output::write_file(console, path, text(form, Style::PLAIN).as_bytes())?;

@@ -7,7 +7,7 @@
 //! |---|---|
 //! | `model` | tables, headlines and pictures of a recording: cases, critical paths, lanes |
 //! | `stories` | for each finding a function that tells it |
-//! | `changes`, `what_if.rs` | the same for comparisons and what-ifs |
+//! | `changes`, `what_if.rs` | the same for comparisons and what-ifs, which are a `told.rs` |
 //! | `blocks` | headings, paragraphs, tables, pictures: what stories are made of |
 //! | `terminal`, `markup`, `html` | blocks laid out |
 //! | `export` | JSON, and traces for Perfetto |
@@ -25,13 +25,13 @@ mod stories;
 mod style;
 mod sweeps;
 mod terminal;
+mod told;
 mod what_if;
 mod words;
 
 pub use blocks::figure;
 pub use changes::{
-    PrintedChange, PublishedChanges, comparison_html, comparison_json, comparison_markdown,
-    comparison_text, junit, published_changes,
+    PrintedChange, PublishedChanges, comparison, comparison_json, junit, published_changes,
 };
 pub use export::Format;
 pub use findings::Findings;
@@ -41,5 +41,6 @@ pub use report::{Report, table_text};
 pub use stories::folded_stacks;
 pub use style::Style;
 pub use sweeps::sweep_report;
-pub use what_if::{what_if_html, what_if_json, what_if_text};
+pub use told::Told;
+pub use what_if::{what_if, what_if_json};
 pub use words::folded;

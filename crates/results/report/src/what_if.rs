@@ -1,8 +1,8 @@
 //! A what-if: one table, and one chart of latency against cores.
 
 use crate::blocks::{Bar, Blocks, Curve, Drawing, Picture, Table, figure, whole};
+use crate::told::Told;
 use crate::words::{case_title, sweeps as words};
-use crate::{Style, terminal};
 use findings::what_if::{WhatIf, WhatIfPoint};
 use itertools::Itertools;
 use recording::{grouped, total_order};
@@ -19,16 +19,14 @@ pub fn line_of(point: &WhatIfPoint) -> String {
     kept.join(" ")
 }
 
-/// The what-if in a terminal: its answer, its charts and its table.
-pub fn what_if_text(what_if: &WhatIf, all: bool, style: Style) -> String {
-    terminal::story(&blocks(what_if), all, style)
-}
-
-/// The what-if as one self-contained page of at most [`crate::MOST_BYTES`].
-pub fn what_if_html(what_if: &WhatIf) -> String {
+/// What is told of a what-if.
+pub fn what_if(what_if: &WhatIf) -> Told {
     let (case, mode, _) = &what_if.measured;
-    let lead = format!("{}, {mode}, of {}", case_title(case), what_if.release);
-    crate::html::plain_page("What if?", &lead, &blocks(what_if))
+    Told {
+        title: "What if?".to_owned(),
+        lead: format!("{}, {mode}, of {}", case_title(case), what_if.release),
+        blocks: blocks(what_if),
+    }
 }
 
 /// All settings of a combination, their keys without the section: there is little room.

@@ -9,44 +9,29 @@ use crate::blocks::{
     Block, Blocks, Cell, Drawing, IntervalRow, Number, Picture, Sample, Span, Table, Text, Tone,
     code, figure, fixed, whole,
 };
+use crate::told::Told;
 use crate::words::capital;
 use crate::words::changed_counts;
 use crate::words::changes::{answer, bound};
 use crate::words::names::{letter, table_name};
-use crate::{Style, terminal};
 use comparison::{
     Basis, CauseChange, Change, Comparison, Condition, PartChange, Row, TableName, TablePaths,
     Verdict,
 };
 use itertools::Itertools;
 
-/// The comparison in a terminal: its answers, and every table if `all` are asked for, with the rows
-/// that did not change.
-pub fn comparison_text(
+/// What is told of a comparison; with `all`, of rows that did not change as well.
+pub fn comparison(
     comparison: &Comparison,
     published: Option<&PublishedChanges>,
     all: bool,
-    style: Style,
-) -> String {
-    terminal::story(&blocks(comparison, published, all), all, style)
-}
-
-/// The comparison as one self-contained page of at most [`crate::MOST_BYTES`]; with `all`, rows
-/// that did not change as well.
-pub fn comparison_html(
-    comparison: &Comparison,
-    published: Option<&PublishedChanges>,
-    all: bool,
-) -> String {
-    let base = comparison
-        .sides
-        .first()
-        .map_or("", |side| side.name.as_str());
-    crate::html::plain_page(
-        &title_of(comparison),
-        &format!("{base} is the base."),
-        &blocks(comparison, published, all),
-    )
+) -> Told {
+    let base = comparison.sides.first();
+    Told {
+        title: title_of(comparison),
+        lead: format!("{} is the base.", base.map_or("", |side| &side.name)),
+        blocks: blocks(comparison, published, all),
+    }
 }
 
 /// "B against A", by the names of the recordings.
@@ -62,20 +47,6 @@ fn title_of(comparison: &Comparison) -> String {
         [base, others @ ..] => format!("{} against {base}", others.join(", ")),
         [] => "Nothing compared".to_owned(),
     }
-}
-
-/// The comparison as Markdown, for a comment on a change; with `all`, rows that did not change as
-/// well.
-pub fn comparison_markdown(
-    comparison: &Comparison,
-    published: Option<&PublishedChanges>,
-    all: bool,
-) -> String {
-    crate::markup::markdown::document(
-        &title_of(comparison),
-        &[],
-        blocks(comparison, published, all).all(),
-    )
 }
 
 /// Sentences of the answer at most; what else there is to say comes behind them.

@@ -16,7 +16,7 @@ mod idle;
 mod json;
 mod on_board;
 
-pub use blocks::{comparison_html, comparison_markdown, comparison_text};
+pub use blocks::comparison;
 pub use ci::junit;
 pub use findings::published_changes::{PrintedChange, PublishedChanges, published_changes};
 pub use json::comparison_json;

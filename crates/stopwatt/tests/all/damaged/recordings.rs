@@ -152,7 +152,7 @@ fn used(recording: &Recording) {
         ],
         &options,
     ) {
-        report::comparison_text(&comparison, None, true, Style::PLAIN);
+        report::comparison(&comparison, None, true).text(true, Style::PLAIN);
         report::comparison_json(&comparison, None);
     }
 }

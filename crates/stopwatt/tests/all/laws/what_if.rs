@@ -4,7 +4,7 @@ use super::{first_number, is_printed, json, said};
 use crate::law::{cases, holds, told};
 use proptest::prelude::*;
 use recording::Recording;
-use report::{Style, WhatIf, WhatIfPoint, what_if_json, what_if_text};
+use report::{Style, WhatIf, WhatIfPoint, what_if_json};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -210,7 +210,8 @@ fn the_sentence_of_a_what_if_has_the_figures_of_its_points() {
         let what_if = of_seeds(&["1", "2"], 1, draws(seed, seeds, by));
         let json: Value = what_if_json(&what_if);
         let points = json["points"].as_array().unwrap();
-        let text = what_if_text(&what_if, false, Style::PLAIN)
+        let text = report::what_if(&what_if)
+            .text(false, Style::PLAIN)
             .split_whitespace()
             .collect::<Vec<_>>()
             .join(" ");
@@ -242,11 +243,8 @@ fn a_what_if_that_cannot_tell_asks_for_more_seeds() {
         100,
         (any::<u64>(), 2..200_usize),
         |(seed, seeds)| {
-            let text = what_if_text(
-                &of_seeds(&["1", "2"], 1, draws(seed, seeds, 1.0)),
-                false,
-                Style::PLAIN,
-            );
+            let what_if = of_seeds(&["1", "2"], 1, draws(seed, seeds, 1.0));
+            let text = report::what_if(&what_if).text(false, Style::PLAIN);
             let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
             if text.contains("cannot be told") {
                 prop_assert!(
