@@ -170,6 +170,15 @@ impl<N: Number> Governor<N> {
         }
     }
 
+    /// Calls a function with each number that it remembers and that a join may widen.
+    pub fn each_number(&mut self, of: impl FnMut(&mut N)) {
+        match &mut self.0 {
+            Inner::Menu(menu) => menu.numbers().for_each(of),
+            Inner::Teo(teo) => teo.numbers().for_each(of),
+            Inner::Menu310(_) | Inner::Ladder(_) | Inner::NeverDeep | Inner::AlwaysDeepest => {}
+        }
+    }
+
     /// Makes it any governor between this one and another of the same kind.
     pub fn join(&mut self, other: Self) {
         match (&mut self.0, other.0) {

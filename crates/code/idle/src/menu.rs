@@ -353,10 +353,14 @@ impl<N: Number> Menu<N> {
     }
 
     /// Widens what it remembers until it holds what the other remembers, too.
-    pub fn join(&mut self, other: Self) {
-        let pairs = self.factors.iter_mut().zip(other.factors);
-        let stays = self.intervals.iter_mut().zip(other.intervals);
-        pairs.chain(stays).for_each(|(own, of)| *own = own.join(of));
+    pub fn join(&mut self, mut other: Self) {
+        let pairs = self.numbers().zip(other.numbers());
+        pairs.for_each(|(own, of)| *own = own.join(*of));
+    }
+
+    /// All that it remembers.
+    pub fn numbers(&mut self) -> impl Iterator<Item = &mut N> {
+        self.intervals.iter_mut().chain(&mut self.factors)
     }
 }
 

@@ -106,7 +106,7 @@ impl<N: Number> Teo<N> {
     }
 
     /// All that it remembers.
-    fn numbers(&mut self) -> impl Iterator<Item = &mut N> {
+    pub fn numbers(&mut self) -> impl Iterator<Item = &mut N> {
         let sums = [
             &mut self.total,
             &mut self.tick_hits,

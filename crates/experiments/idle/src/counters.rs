@@ -165,6 +165,7 @@ mod tests {
             length: SleepLength::Bounded {
                 at_least_ns: 0,
                 at_most_ns: u64::MAX,
+                tick_ns: None,
             },
             waker: Waker::Timer,
             tick_stopped: None,

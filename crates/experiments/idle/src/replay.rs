@@ -480,9 +480,10 @@ pub(crate) fn asked(
         sleep.interval_ns().clamp(least_ns, most_ns)
     };
     let event_ns = match sleep.length {
-        Known::Known { tick_ns, .. } => tick_ns.unwrap_or(u64::MAX),
-        _ if tick_stopped => u64::MAX,
-        _ => tick_ns,
+        Known::Bounded { .. } | Known::Unknown { .. } if !tick_stopped => {
+            sleep.length.tick_ns().unwrap_or(tick_ns)
+        }
+        length => length.tick_ns().unwrap_or(u64::MAX),
     };
     // No timer is one at the end of time, as in the kernel, whose products of it wrap around.
     let end_ns = NEVER_NS - sleep.enter_ns.min(NEVER_NS);

@@ -525,10 +525,6 @@ impl<'a> Walk<'a> {
             .flatten()
             .unwrap_or(LEAVING_NS);
         let at_least_ns = interval_ns.saturating_sub(latency_ns + WAKING_NS);
-        let bounded = |at_least_ns, at_most_ns| SleepLength::Bounded {
-            at_least_ns,
-            at_most_ns,
-        };
         let length = match (interval.known, interval.announced_ns) {
             (Known::Not(reason), _) => SleepLength::Unknown {
                 reason,
@@ -546,10 +542,14 @@ impl<'a> Walk<'a> {
             (
                 Known::Next {
                     timer_ns: [low, high],
-                    ..
+                    tick_ns,
                 },
                 _,
-            ) => bounded(low.max(at_least_ns.min(high)), high),
+            ) => SleepLength::Bounded {
+                at_least_ns: low.max(at_least_ns.min(high)),
+                at_most_ns: high,
+                tick_ns,
+            },
             (Known::Nothing, Some(timer_ns)) => SleepLength::Known {
                 timer_ns,
                 tick_ns: None,
@@ -564,7 +564,11 @@ impl<'a> Walk<'a> {
                 let is_whole = self.told.tasks && self.told.interrupts && waker == Waker::Timer;
                 let fired_ns = interval.fired_ns.filter(|_| is_whole);
                 let at_most_ns = fired_ns.map_or(u64::MAX, |at| at - interval.enter_ns);
-                bounded(at_least_ns, at_most_ns)
+                SleepLength::Bounded {
+                    at_least_ns,
+                    at_most_ns,
+                    tick_ns: None,
+                }
             }
         };
         let sleep = Sleep {

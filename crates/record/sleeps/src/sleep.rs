@@ -43,8 +43,18 @@ impl SleepLength {
             Self::Bounded {
                 at_least_ns,
                 at_most_ns,
+                ..
             } => [at_least_ns, at_most_ns],
             Self::Unknown { at_least_ns, .. } => [at_least_ns, u64::MAX],
+        }
+    }
+
+    /// The time to the next tick in nanoseconds; `None` where the tick stood still or where the
+    /// trace does not say.
+    pub const fn tick_ns(self) -> Option<u64> {
+        match self {
+            Self::Known { tick_ns, .. } | Self::Bounded { tick_ns, .. } => tick_ns,
+            Self::Unknown { .. } => None,
         }
     }
 }
@@ -78,6 +88,8 @@ pub enum SleepLength {
         /// To the first timer that the trace shows, or to the one that ended the interval, in
         /// nanoseconds; `u64::MAX` where it shows none.
         at_most_ns: u64,
+        /// As in [`SleepLength::Known`].
+        tick_ns: Option<u64>,
     },
     /// Nothing is known.
     Unknown {

@@ -59,6 +59,7 @@ pub(crate) fn equal(interval_ns: u64) -> SleepLength {
     SleepLength::Bounded {
         at_least_ns: interval_ns.saturating_sub(10_000),
         at_most_ns: interval_ns,
+        tick_ns: None,
     }
 }
 
@@ -96,7 +97,8 @@ fn traces() -> impl Strategy<Value = TracedIntervals> {
         Just(equal(1_000_000)),
         Just(SleepLength::Bounded {
             at_least_ns: 0,
-            at_most_ns: u64::MAX
+            at_most_ns: u64::MAX,
+            tick_ns: None,
         }),
         Just(SleepLength::Unknown {
             reason: Reason::NoWaker,

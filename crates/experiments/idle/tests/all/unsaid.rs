@@ -305,19 +305,16 @@ fn completed(traced: &TracedIntervals, seed: &mut u64) -> TracedIntervals {
             // The kernel's quotients of microseconds have 32 bits.
             2 if most_ns == u64::MAX => (1_000 << 32) + draw(seed, TICK_NS),
             1 => sleep.interval_ns().clamp(least_ns, most_ns),
+            // About where choices change.
+            3 | 4 => (500_000 * (1 + draw(seed, 16)) - 1 + draw(seed, 3)).clamp(least_ns, most_ns),
             _ => {
                 let part = 10_u64.pow(draw(seed, 6) as u32);
                 least_ns + draw(seed, (finite_ns - least_ns) / part)
             }
         };
         let tick_stopped = sleep.tick_stopped.unwrap_or_else(|| either(seed, ticks));
-        let tick_ns = match sleep.length {
-            SleepLength::Known {
-                tick_ns: Some(tick_ns),
-                ..
-            } => Some(tick_ns),
-            _ => (!tick_stopped).then(|| draw(seed, TICK_NS)),
-        };
+        let tick_ns = sleep.length.tick_ns();
+        let tick_ns = tick_ns.or_else(|| (!tick_stopped).then(|| draw(seed, TICK_NS)));
         Sleep {
             length: SleepLength::Known { timer_ns, tick_ns },
             tick_stopped: Some(tick_stopped),
@@ -410,6 +407,11 @@ fn ends_hold_what_may_have_been_and_little_more() {
                 );
             }
             let width = |at: usize| (most[at] - least[at], hull[at][1] - hull[at][0]);
+            assert!(
+                width(0).0 <= 2.0 * width(0).1,
+                "{name} without {gone:?}: {:?}",
+                width(0)
+            );
             let _ = writeln!(
                 widths,
                 "{name} without {gone:?}: energy {:?}, above {:?}, below {:?}, {took:?}",
