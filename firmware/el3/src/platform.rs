@@ -59,6 +59,13 @@ impl Virt {
     fn own(&self) -> Option<&InterfaceCell> {
         self.own.get(self.this_cpu().get())
     }
+
+    /// Takes 300 us.
+    #[cfg(feature = "late")]
+    fn be_late(&self) {
+        let end = self.now() + 300 * self.counter_frequency() / 1_000_000;
+        while self.now() < end {}
+    }
 }
 
 impl Sink for Virt {
@@ -255,6 +262,8 @@ impl Platform for Virt {
     #[inline(always)]
     fn standby(&self, state: &CompositeState) {
         power::stand_by(self.this_cpu().get(), state);
+        #[cfg(feature = "late")]
+        self.be_late();
     }
 
     fn power_on(&self, target: CpuIndex) -> Result<(), Error> {
@@ -264,6 +273,8 @@ impl Platform for Virt {
 
     fn powered_up(&self, state: &CompositeState, _: PowerUp) {
         power::up(self.this_cpu().get(), state);
+        #[cfg(feature = "late")]
+        self.be_late();
     }
 
     fn node_hw_state(&self, cpu: CpuIndex, level: Level) -> Result<HwState, Error> {

@@ -17,6 +17,8 @@ pub enum Build {
     Instrumented,
     /// Without any stamp.
     Plain,
+    /// Leaves idle states 300 us late. No released program carries it.
+    Late,
 }
 
 /// Flat images of EL3 and of the normal-world payload.
@@ -46,6 +48,7 @@ impl Images {
                 "target/firmware-plain",
                 &["--features", "plain"],
             ),
+            Build::Late => ("el3-late", "target/firmware-late", &["--features", "late"]),
         };
         Ok(Self {
             firmware: image(tree, carried, folder, "el3", features)?,
