@@ -796,3 +796,118 @@ fn the_firmware_cannot_touch_the_normal_worlds_memory() {
         );
     }
 }
+
+/// The guest's first process, which measures wake-ups.
+const WAKE_INIT: &str = "#!/bin/busybox sh
+/bin/busybox mount -t sysfs sys /sys
+/bin/wake_probe 6 20 5000
+/bin/busybox poweroff -f
+";
+
+/// The probe, as a program of the guest.
+fn wake_probe() -> PathBuf {
+    let _one = building();
+    let folder = root().join("target/wake");
+    let target = "aarch64-unknown-linux-gnu";
+    let built = std::process::Command::new(env!("CARGO"))
+        .current_dir(root())
+        .env_remove("RUSTFLAGS")
+        .env(
+            "CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER",
+            "aarch64-linux-gnu-gcc",
+        )
+        .env(
+            "CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUSTFLAGS",
+            "-Ctarget-feature=+crt-static",
+        )
+        .args([
+            "build",
+            "--release",
+            "--locked",
+            "--quiet",
+            "-p",
+            "wake",
+            "--example",
+            "wake_probe",
+        ])
+        .args(["--target", target, "--target-dir"])
+        .arg(&folder)
+        .status()
+        .unwrap();
+    assert!(built.success());
+    folder.join(target).join("release/examples/wake_probe")
+}
+
+/// Microseconds from the timer to the thread, by the number of the idle state: medians.
+fn wake_ups(build: Build) -> Vec<f64> {
+    let linux = fetched();
+    let busybox = root().join("target/linux/unpacked/bin/busybox");
+    let folder = tempfile::tempdir().unwrap();
+    let archive = folder.path().join("initramfs");
+    let mut file = File::create(&archive).unwrap();
+    let read = |path: PathBuf| std::fs::read(path).unwrap();
+    for (name, mode, contents) in [
+        ("bin", 0o040_755, Vec::new()),
+        ("sys", 0o040_755, Vec::new()),
+        ("bin/busybox", 0o100_755, read(busybox)),
+        ("bin/wake_probe", 0o100_755, read(wake_probe())),
+        ("init", 0o100_755, WAKE_INIT.into()),
+    ] {
+        let entry = cpio::newc::Builder::new(name).mode(mode).nlink(1);
+        let mut writer = entry.write(&mut file, contents.len() as u32);
+        std::io::Write::write_all(&mut writer, &contents).unwrap();
+        writer.finish().unwrap();
+    }
+    cpio::newc::trailer(&mut file).unwrap();
+    let machine = machine(1, Gic::V3, true, Some(0));
+    let entry = machine.memory_end() - (512 << 20);
+    let initrd = entry + (128 << 20);
+    let end = initrd + std::fs::metadata(&archive).unwrap().len();
+    let load = |file, address| Load { file, address };
+    let limit = Duration::from_secs(300);
+    let mut guest = Guest::start(
+        &machine,
+        &images(build).firmware,
+        &[load(&linux.kernel, entry), load(&archive, initrd)],
+        &[(
+            "opt/stopwatt/firmware",
+            &format!("entry={entry:#x}\ninitrd={initrd:#x}..{end:#x}\nbootargs=console=ttyAMA0 panic=1 loglevel=1\n"),
+        )],
+        None,
+        limit,
+        limit,
+    )
+    .unwrap();
+    let mut late: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
+    while let Some(line) = guest.line().unwrap() {
+        let words: Vec<&str> = line.split(' ').collect();
+        if let ["@wake", _, _, state, us] = words[..]
+            && let Ok(us) = us.parse()
+        {
+            late.entry(state.parse().unwrap()).or_default().push(us);
+        }
+    }
+    let median = |mut values: Vec<f64>| {
+        assert!(values.len() >= 10, "tries that count: {values:?}");
+        values.sort_by(f64::total_cmp);
+        values[values.len() / 2]
+    };
+    late.into_values().map(median).collect()
+}
+
+/// A firmware that leaves its states 300 us late is found out, and Linux's own state is not.
+#[test]
+fn a_planted_exit_latency_is_measured_within_a_hundredth() {
+    let [soon, late] = [Build::Instrumented, Build::Late].map(wake_ups);
+    println!("us by state: {soon:?}, 300 us later {late:?}");
+    assert_eq!((soon.len(), late.len()), (6, 6));
+    let within = |us: f64| (297.0..=303.0).contains(&us);
+    for (state, (soon, late)) in soon.iter().zip(&late).enumerate() {
+        match state {
+            0 => assert!((soon - late).abs() < 3.0, "WFI: {soon}, {late}"),
+            _ => assert!(within(late - soon), "state {state}: {soon}, {late}"),
+        }
+    }
+    // Retention has hardly a way out of its own, so that what is measured is what was planted.
+    assert!(within(late[1] - late[0]), "{late:?}");
+}
