@@ -243,6 +243,9 @@ metrics! {
     /// From the end of an idle state to the first handler or task, the median; the subject is the
     /// cause.
     WAKE_RUN = ("wake_run", "From end of idle to run", "to run", "us", Lower);
+    /// From a timer's expiry to the thread that it wakes from an idle state, less the same from the
+    /// first state in the same round.
+    EXIT_LATENCY = ("exit_latency", "Exit latency of an idle state", "exit", "us", Lower);
     /// Entries into idle states while a call from another CPU was on its way.
     IDLE_CALLED = ("idle_called", "Entries with a call pending", "called", "1", Lower);
     /// RCU callbacks that were queued, per second.

@@ -7,7 +7,7 @@ use recording::facts::{
     Away, CountedState, DomainSleep, FactsError, IdleCounts, KernelTrace, WakeUps,
 };
 use recording::idle::{IdleCount, IdleSum, idle_counts, percent_of};
-use recording::{Recording, distinct, grouped, metrics};
+use recording::{Recording, distinct, grouped, metrics, stats};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -28,6 +28,9 @@ pub struct KernelCounts<'r> {
     /// Times of which a trace does not say that a CPU ran or was idle.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub away: Vec<Away>,
+    /// Exit latencies that were measured by wake-ups.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub exit_latencies: Vec<ExitLatency>,
     /// A sentence about the clusters; empty where nothing is to be said.
     pub clusters: String,
     /// The recording's folder, as it was named on the command line.
@@ -150,6 +153,44 @@ impl State<'_> {
     }
 }
 
+/// An exit latency: the time by which a timer's thread wakes up later from a state than from the
+/// first one, after gaps of at least the state's target residency.
+#[derive(Serialize, JsonSchema)]
+pub struct ExitLatency {
+    /// The state's name.
+    pub state: String,
+    /// The exit latency that the kernel declares, in microseconds.
+    pub declared_us: Option<u64>,
+    /// The number of wake-ups that were compared.
+    pub wake_ups: usize,
+    /// The median in microseconds, between the ends of an interval that holds it with 95 % if
+    /// wake-ups are independent.
+    pub us: [f64; 3],
+}
+
+/// The exit latencies of states of which at least six wake-ups were compared, as far as they are told
+/// from 0.
+pub fn exit_latencies(recording: &Recording) -> Vec<ExitLatency> {
+    let facts: IdleCounts = recording.header.facts().unwrap_or_default();
+    let of = |state: CountedState| {
+        let rows = of_metric(recording, metrics::EXIT_LATENCY);
+        let is_long = |gap: &str| {
+            let us = gap.trim_end_matches(" us").parse();
+            us.is_ok_and(|us: u64| Some(us) >= state.residency_us)
+        };
+        let of_state = rows.filter(|row| row.subject == state.name && is_long(row.mode));
+        let values = of_state.map(|row| row.value).collect_vec();
+        let [low, high] = stats::median_interval(&values).filter(|[low, _]| *low > 0.0)?;
+        Some(ExitLatency {
+            us: [low, stats::median(&values)?, high],
+            wake_ups: values.len(),
+            declared_us: state.exit_latency_us,
+            state: state.name,
+        })
+    };
+    facts.states.into_iter().filter_map(of).collect()
+}
+
 /// What a recording has of the time in idle states beside counts.
 fn residencies(recording: &Recording) -> Vec<Residency<'_>> {
     let names = [metrics::IDLE_REQUESTED.name, metrics::IDLE_MEAN.name];
@@ -268,6 +309,7 @@ pub fn read<'r>(findings: &'r Findings<'_>) -> Result<KernelCounts<'r>, FactsErr
         wake_ups: trace.wake_ups,
         domains: trace.domains,
         away: trace.away,
+        exit_latencies: exit_latencies(recording),
         clusters: facts.clusters,
         recording: findings.folder,
     })
@@ -325,4 +367,55 @@ fn grouped_states<'r>(
         }
     }
     all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use recording::Header;
+
+    /// A state, and what its wake-ups took after gaps of 20 and of 500 us.
+    fn recorded(states: &[(&str, [Vec<f64>; 2])]) -> Recording {
+        let mut header = Header::new("cpuidle", "host", "us");
+        let state = |(number, (name, _)): (u16, &(&str, _))| CountedState {
+            variant: "kernel".to_owned(),
+            case: "cpuidle".to_owned(),
+            cluster: None,
+            number,
+            name: (*name).to_owned(),
+            exit_latency_us: Some(15),
+            residency_us: Some(50),
+            disabled: false,
+        };
+        header.set_facts(&IdleCounts {
+            clusters: String::new(),
+            states: (0..).zip(states).map(state).collect(),
+        });
+        let mut recording = Recording::new(header);
+        for (name, gaps) in states {
+            for (gap, values) in ["20 us", "500 us"].into_iter().zip(gaps) {
+                let series = recording.series("kernel", "cpuidle", gap);
+                for us in values {
+                    recording.add(series, 0, metrics::EXIT_LATENCY, name, *us);
+                }
+            }
+        }
+        recording
+    }
+
+    #[test]
+    fn exit_latencies_are_medians_after_gaps_that_pay() {
+        let rounds: Vec<f64> = (1..=20).map(f64::from).collect();
+        let recording = recorded(&[
+            ("WFI", [vec![], vec![]]),
+            ("retain", [vec![900.0; 40], rounds]),
+            ("off", [vec![7.0; 40], vec![8.0; 5]]),
+            ("deep", [vec![], (-15..=20).map(f64::from).collect()]),
+        ]);
+        let [found] = &exit_latencies(&recording)[..] else {
+            panic!("five wake-ups, and an interval that holds 0, say nothing")
+        };
+        assert_eq!((&*found.state, found.wake_ups), ("retain", 20));
+        assert_eq!(found.us, [6.0, 10.5, 15.0]);
+    }
 }

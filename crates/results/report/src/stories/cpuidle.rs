@@ -2,8 +2,8 @@
 
 use super::story::Story;
 use super::wakes;
-use crate::blocks::{Bar, Blocks, Drawing, Picture, Table, fixed, grouped, whole};
-use crate::words::idle::{counts, title};
+use crate::blocks::{Bar, Blocks, Cell, Drawing, Picture, Table, figure, fixed, grouped, whole};
+use crate::words::idle::{counts, exit_latency, title};
 use findings::cpuidle::{KernelCounts, Residency, State, Test};
 use itertools::Itertools;
 
@@ -112,7 +112,21 @@ fn residencies(rows: &[Residency<'_>]) -> Table {
 
 impl Story for KernelCounts<'_> {
     fn tell(&self, told: &mut Blocks) {
-        told.answer(counts(self));
+        told.answer(exit_latency(self).unwrap_or_else(|| counts(self)));
+        if !self.exit_latencies.is_empty() {
+            let table = Table::with_rows(&self.exit_latencies)
+                .words("state", |row| &*row.state)
+                .numbers("declared, us", |row| {
+                    row.declared_us.map(|us| whole(us as f64))
+                })
+                .numbers("exit latency, us", |row| figure(row.us[1]))
+                .numbers("95 %, us", |row| {
+                    Cell::Range(figure(row.us[0]), figure(row.us[2]))
+                })
+                .numbers("wake-ups", |row| grouped(row.wake_ups as u64));
+            let note = "A state without a row has at most 5 wake-ups that count, or an interval that holds 0.";
+            told.table(table.done().noted(note));
+        }
         let seconds = self.tests.first().and_then(|test| test.seconds);
         if let Some(wake_ups) = &self.wake_ups {
             wakes::causes(wake_ups, seconds, told);
