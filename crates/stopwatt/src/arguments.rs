@@ -127,7 +127,7 @@ pub enum Command {
         #[command(subcommand)]
         what: Import,
     },
-    /// Take the kernel's counters around a command on this machine.
+    /// Take the kernel's counters around a command on this machine, or measure its wake-ups.
     #[command(after_help = "Example:
   stopwatt capture cpuidle --variant teo -o recordings/teo -- sleep 10")]
     Capture {

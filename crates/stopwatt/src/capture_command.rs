@@ -6,13 +6,17 @@ use crate::output;
 use crate::recordings::{self, Request};
 use crate::report_command::TellingOptions;
 use clap::{Args, Subcommand};
-use console::Console;
-use import::cpuidle::{Dump, read_live};
+use console::{Console, Progress};
+use dataplane::machine::pin;
+use findings::cpuidle::exit_latencies;
+use import::cpuidle::{Dump, Measured, State, read_live};
 use miette::{IntoDiagnostic, Result, WrapErr, bail, miette};
-use recording::Header;
+use platforms::Board;
+use recording::{Header, Recording, metrics};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
+use std::sync::Arc;
 use std::time::Instant;
 
 /// The counters of this machine that can be taken around a command.
@@ -22,6 +26,8 @@ pub enum Capture {
     Cpuidle(CaptureCpuidleOptions),
     /// The kernel's trace, with the events that `run trace-energy` and `run idle-replay` need.
     Trace(CaptureTraceOptions),
+    /// How long a CPU takes to leave each of its idle states.
+    Wake(CaptureWakeOptions),
 }
 
 /// Options of `capture trace`.
@@ -83,6 +89,42 @@ pub struct CaptureCpuidleOptions {
     /// The command to measure, with its arguments.
     #[arg(required = true, last = true, value_name = "COMMAND")]
     command: Vec<OsString>,
+    #[command(flatten)]
+    counted: CountedOptions,
+}
+
+/// Options of `capture wake`.
+#[derive(Args)]
+#[command(after_help = "Examples:
+  stopwatt capture wake -o recordings/wake
+  stopwatt capture wake --cpu 3 --gaps 500,5000 --rounds 200 --save board.toml
+
+It needs root: all idle states of the CPU but one are disabled in turn, and at the end they are as they were.")]
+pub struct CaptureWakeOptions {
+    /// The CPU.
+    #[arg(long, default_value_t = 0, value_name = "NUMBER")]
+    cpu: u16,
+    /// The times after which a timer wakes it, in us, parted by commas.
+    #[arg(
+        long,
+        value_name = "US",
+        value_delimiter = ',',
+        default_value = "20,50,100,200,500,1000,2000,5000,10000,20000,50000"
+    )]
+    gaps: Vec<u32>,
+    /// The number of times that it wakes up from each state after each gap.
+    #[arg(long, default_value_t = 40, value_name = "COUNT")]
+    rounds: u32,
+    /// Platform file to write: as of `platform from`, with the exit latencies that are measured.
+    #[arg(long, value_name = "FILE")]
+    save: Option<PathBuf>,
+    #[command(flatten)]
+    counted: CountedOptions,
+}
+
+/// Options of what counts idle states.
+#[derive(Args)]
+struct CountedOptions {
     /// The name of what is measured: a kernel, a governor; by default the kernel's release.
     #[arg(long, value_name = "NAME", value_parser = output::variant)]
     variant: Option<String>,
@@ -99,7 +141,15 @@ pub struct CaptureCpuidleOptions {
 /// Captures what is named.
 pub fn run(console: &Console, data: &Data, what: &Capture) -> Result<()> {
     match what {
-        Capture::Cpuidle(options) => cpuidle(console, data, options),
+        Capture::Cpuidle(options) => counted(console, data, &options.counted, None, |_, header| {
+            let status = execute(&options.command)?;
+            if !status.success() {
+                let note = format!("The command ended with {status}.");
+                header.notes.push(note);
+            }
+            Ok(Vec::new())
+        }),
+        Capture::Wake(options) => wake(console, data, options),
         Capture::Trace(options) if options.print => output::print_text(console, &configurations()),
         Capture::Trace(options) => trace(console, options),
     }
@@ -184,8 +234,15 @@ fn execute(command: &[OsString]) -> Result<ExitStatus> {
         .wrap_err_with(|| format!("cannot run {shown}; nothing was recorded"))
 }
 
-/// Takes the counters, runs the command, takes them again, and says what was counted in between.
-fn cpuidle(console: &Console, data: &Data, options: &CaptureCpuidleOptions) -> Result<()> {
+/// Takes the counters of all CPUs or of one, does the work, takes them again, and says what was
+/// counted in between and what the work measured.
+fn counted(
+    console: &Console,
+    data: &Data,
+    options: &CountedOptions,
+    cpu: Option<u16>,
+    work: impl FnOnce(&Dump, &mut Header) -> Result<Vec<Measured>>,
+) -> Result<()> {
     // Whether the recording can be written is known before a command that may take hours.
     recordings::check_target(
         &options.output,
@@ -195,11 +252,12 @@ fn cpuidle(console: &Console, data: &Data, options: &CaptureCpuidleOptions) -> R
         options.told.replace,
     )?;
     let how = options.told.telling()?;
-    let before = dump(&options.sysfs)?;
+    let before = dump(&options.sysfs, cpu)?;
+    let mut header = Header::new("cpuidle", "host", "us");
     let start = Instant::now();
-    let status = execute(&options.command)?;
+    let measured = work(&before, &mut header)?;
     let seconds = start.elapsed().as_secs_f64();
-    let after = dump(&options.sysfs)?;
+    let after = dump(&options.sysfs, cpu)?;
     if before.counts_as(&after) {
         let help = "a CPU counts a stay when it wakes up: measure for longer, or look at \
                     cpu*/cpuidle/state*/disable and the kernel's command line (idle=poll, cpuidle.off=1)";
@@ -208,19 +266,14 @@ fn cpuidle(console: &Console, data: &Data, options: &CaptureCpuidleOptions) -> R
             "no CPU came out of an idle state in {seconds:.3} s; nothing was recorded"
         );
     }
-    let mut header = Header::new("cpuidle", "host", "us");
     header.run = provenance::this_measurement();
-    if !status.success() {
-        header
-            .notes
-            .push(format!("The command ended with {status}."));
-    }
     let variant = options
         .variant
         .clone()
         .or_else(|| header.run.kernel.clone())
         .unwrap_or_else(|| "this machine".to_owned());
-    let (counts, between) = import_cpuidle::two(&before, &after, &variant, Some(seconds))?;
+    let (mut counts, between) = import_cpuidle::two(&before, &after, &variant, Some(seconds))?;
+    counts[0].measured = measured;
     import_cpuidle::finish(
         console,
         data,
@@ -229,14 +282,86 @@ fn cpuidle(console: &Console, data: &Data, options: &CaptureCpuidleOptions) -> R
     )
 }
 
-/// The counters of this machine.
-fn dump(folder: &Path) -> Result<Dump> {
-    read_live(folder)?.ok_or_else(|| {
-        miette!(
+/// The counters of this machine, or of one of its CPUs.
+fn dump(folder: &Path, cpu: Option<u16>) -> Result<Dump> {
+    let mut dump = read_live(folder)?.unwrap_or_default();
+    dump.cpus.retain(|of, _| cpu.is_none_or(|cpu| *of == cpu));
+    if dump.cpus.is_empty() {
+        bail!(
             help = "most virtual machines have none, and a kernel without CONFIG_CPU_IDLE has none: run the command on the machine \
                     itself, or import dumps of another with stopwatt import cpuidle",
-            "this machine counts no idle states: there is no cpu*/cpuidle/state*/usage below {}",
+            "this machine, or the CPU that is named, counts no idle states: there is no cpu*/cpuidle/state*/usage below {}",
             folder.display()
+        );
+    }
+    Ok(dump)
+}
+
+/// Measures wake-ups of a CPU, and writes the platform file that is asked for.
+fn wake(console: &Console, data: &Data, options: &CaptureWakeOptions) -> Result<()> {
+    let (cpu, of) = (options.cpu, &options.counted);
+    counted(console, data, of, Some(cpu), |dump, _| {
+        wake_ups(console, options, &dump.cpus[&cpu])
+    })?;
+    let Some(path) = &options.save else {
+        return Ok(());
+    };
+    let mut board = Board::open(&of.sysfs)?;
+    for measured in exit_latencies(&Recording::read(&of.output).into_diagnostic()?) {
+        let [low, us, high] = measured.us;
+        let states = board.cpus.iter_mut().flat_map(|cpu| &mut cpu.states);
+        for state in states.filter(|state| state.name == measured.state) {
+            state.times[1] = us.round() as u64;
+            state.source += &format!(
+                "; exit_us: {us:.1} us ({low:.1} to {high:.1} us with 95 %) by capture wake of CPU {cpu}"
+            );
+        }
+    }
+    output::write_file(console, path, board.platform_file("measured")?.as_bytes())
+}
+
+/// Wakes a CPU up from each state after each gap. A round takes all states, so that they share what
+/// drifts.
+fn wake_ups(
+    console: &Console,
+    options: &CaptureWakeOptions,
+    states: &[State],
+) -> Result<Vec<Measured>> {
+    let cpu = options.cpu;
+    let cannot = |error| {
+        miette!(
+            help = "run it as root",
+            "cannot choose idle states of CPU {cpu}: {error}"
         )
-    })
+    };
+    let folder = options.counted.sysfs.join(format!("cpu{cpu}"));
+    let chosen = wake::States::of_cpu(&folder).map_err(cannot)?;
+    let progress = Arc::new(Progress::default());
+    let _shown = console.show(progress.clone());
+    pin(cpu.into()).map_err(cannot)?;
+    let mut measured = Vec::new();
+    for &gap in &options.gaps {
+        for _ in 0..options.rounds {
+            let mut first = None;
+            for (place, state) in states.iter().enumerate() {
+                progress.check()?;
+                let late = chosen.alone(place, || wake::sleep(gap));
+                let Some(late) = late.map_err(cannot)? else {
+                    continue;
+                };
+                if place == 0 {
+                    first = Some(late);
+                } else if let Some(first) = first {
+                    measured.push(Measured {
+                        place: format!("{gap} us"),
+                        cpu: Some(cpu),
+                        state: state.name.clone(),
+                        metric: metrics::EXIT_LATENCY,
+                        value: late - first,
+                    });
+                }
+            }
+        }
+    }
+    Ok(measured)
 }

@@ -555,3 +555,40 @@ fn each_power_domain_is_told() {
         assert!(words.contains(&told), "{told}: {words}");
     }
 }
+
+/// Nothing is recorded of a CPU that has no idle states, or never enters one, and what was disabled
+/// for that is enabled again.
+#[test]
+fn wake_ups_that_cannot_be_measured_are_refused_and_states_are_as_they_were() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().to_str().unwrap();
+    let output = format!("{path}/out");
+    let capture = |cpu: &str| {
+        let options = ["--gaps", "20", "--rounds", "2", "-o", &output];
+        let said = stopwatt(
+            &[
+                &["capture", "wake", "--sysfs", path, "--cpu", cpu],
+                &options[..],
+            ]
+            .concat(),
+        );
+        assert!(!said.status.success() && !Path::new(&output).exists());
+        crate::common::error_of(&said)
+    };
+    assert!(capture("0").contains("counts no idle states"));
+    let file = |name: &str| folder.path().join("cpu0/cpuidle/state0").join(name);
+    std::fs::create_dir_all(file("")).unwrap();
+    for (name, content) in [
+        ("name", "WFI"),
+        ("usage", "5"),
+        ("time", "700"),
+        ("disable", "1"),
+        ("latency", "1"),
+        ("residency", "1"),
+    ] {
+        std::fs::write(file(name), content).unwrap();
+    }
+    assert!(capture("0").contains("came out of an idle state"));
+    assert_eq!(std::fs::read_to_string(file("disable")).unwrap(), "1");
+    assert!(capture("7").contains("counts no idle states"));
+}
