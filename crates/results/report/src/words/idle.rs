@@ -428,7 +428,7 @@ pub fn counts(counted: &KernelCounts<'_>) -> String {
 /// The exit latency of the last state of which it was measured.
 pub fn exit_latency(counted: &KernelCounts<'_>) -> Option<String> {
     let of = counted.exit_latencies.last()?;
-    let first = counted.tests[0].states[0].state;
+    let first = counted.tests.first()?.states.first()?.state;
     let ([low, us, high], state) = (of.us.map(figure), &of.state);
     Some(format!(
         "Leaving {state} takes {us} us (95 %: {low} to {high} us) beyond {first}, the kernel's path included; sysfs declares {} us.",
