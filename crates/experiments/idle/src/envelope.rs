@@ -245,12 +245,13 @@ impl<'s> Shared<'s> {
             let some = masks.clone().fold(0, |all, mask| all | mask);
             let deepest = masks.filter_map(u32::checked_ilog2).min().unwrap_or(0);
             let levels = (0..=deepest).filter(|level| some & 1 << level != 0);
-            for point in 0..POINTS.len() {
+            let [least, most] = &mut sums;
+            for (point, (least, most)) in least.iter_mut().zip(most).enumerate() {
                 let cost = |level| StayCost::of_domain(&states[level as usize], point);
                 let costs = levels.clone().map(|level| cost(level).of(segment.ns));
                 let costs = costs.minmax().into_option().unwrap_or_default();
-                sums[0][point] += costs.0;
-                sums[1][point] += costs.1;
+                *least += costs.0;
+                *most += costs.1;
             }
         }
         sums
