@@ -10,7 +10,7 @@ use import::vpp_runtime;
 use import::{Figures, Options};
 use itertools::Itertools;
 use platforms::PlatformFiles;
-use recording::{Header, Platform, Recording};
+use recording::{Header, Platform, Recording, stats};
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::BufReader;
@@ -256,23 +256,36 @@ pub fn vpp_runtime(console: &Console, options: &ImportRuntimeOptions) -> miette:
         let json = json!({ "nodes": runtime.rows, "clocks_per_packet": total, "recording": options.output });
         return output::print_json(console, &json);
     }
-    let nodes = |rows: &mut dyn Iterator<Item = &vpp_runtime::Row>| {
-        rows.map(|row| &row.node).collect::<BTreeSet<_>>().len()
-    };
-    output::print_text(
-        console,
-        &format!(
-            "{:.2} clocks for each packet that came in, over all nodes: {} nodes, {} with packets, on {} threads. Recording: {}\n",
-            runtime.clocks_per_packet(),
-            nodes(&mut runtime.rows.iter()),
-            nodes(&mut runtime.rows.iter().filter(|row| row.vectors > 0)),
-            runtime
-                .rows
-                .iter()
-                .map(|row| row.thread)
-                .collect::<BTreeSet<_>>()
-                .len(),
-            options.output.display()
-        ),
-    )
+    let said = of_runtime(&runtime);
+    let folder = options.output.display();
+    output::print_text(console, &format!("{said} Recording: {folder}\n"))
+}
+
+/// What a packet takes, on which threads, and what else the threads did.
+fn of_runtime(runtime: &vpp_runtime::Runtime) -> String {
+    let threads = runtime.by_thread();
+    let takes = runtime.clocks_per_packet();
+    let mut said = format!("A packet takes {takes:.2} clocks over all nodes");
+    if threads.len() > 1 {
+        let [low, high] = stats::ends(threads.iter().copied());
+        let of = threads.len();
+        said += &match high - low < 0.005 {
+            true => format!(", and so on each of {of} threads"),
+            false => format!("; on {of} threads, each with its own packets, {low:.2} to {high:.2}"),
+        };
+    }
+    said += ".";
+    if let Some((polls, node)) = runtime.empty_polls() {
+        said += &format!(
+            " {node} polls at least {polls:.0} times in vain for each packet, and is left out."
+        );
+    }
+    let dropped = 100.0 * runtime.dropped / runtime.packets();
+    if dropped > 0.0 {
+        said += &format!(" {dropped:.2} % of the packets were dropped.");
+    }
+    if !runtime.skipped.is_empty() {
+        said += &format!(" Skipped columns: {}.", runtime.skipped.join(", "));
+    }
+    said
 }

@@ -18,7 +18,7 @@ const NO_ROW: &str =
     "`show runtime` prints nodes that ran since `clear runtime`: let packets come, and ask again";
 
 /// A node's row.
-#[derive(Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Row {
     /// The thread's number; 0 where the text names none.
     pub thread: u16,
@@ -44,20 +44,40 @@ pub struct Runtime {
     pub seconds: Vec<(u16, f64)>,
     /// The packets that came in over all threads, by the rates that were printed.
     pub received: f64,
+    /// Those that were dropped, likewise.
+    pub dropped: f64,
+    /// Headings of columns that VPP itself does not have, and that were skipped.
+    pub skipped: Vec<String>,
     /// The rows, in order.
     pub rows: Vec<Row>,
 }
 
+impl Row {
+    /// Calls that found no packet, at least, of a node that polls mostly in vain: its clocks are
+    /// those of these calls. 0 for another.
+    fn empty_polls(&self) -> u64 {
+        let is_idle = self.state == "polling" && self.vectors > 0 && self.calls > 2 * self.vectors;
+        if is_idle {
+            self.calls - self.vectors
+        } else {
+            0
+        }
+    }
+}
+
 impl Runtime {
     /// The nodes over all threads, in the order of the text: the state of the first row, and clocks
-    /// of all calls; of a node that met no packet, of a call or suspend.
-    fn nodes(&self) -> Vec<Row> {
+    /// of all calls; of a node that met no packet, of a call or suspend. With each the packets that it
+    /// met where it did not poll in vain.
+    fn nodes(&self) -> Vec<(Row, u64)> {
         let rows = self.rows.iter().map(|row| (row.node.as_str(), row));
         let node = |(name, rows): (&str, Vec<&Row>)| {
             let sum = |of: fn(&Row) -> u64| rows.iter().map(|row| of(row)).sum();
             let vectors = sum(|row| row.vectors);
-            let clocks = rows.iter().map(|row| row.clocks * row.vectors as f64).sum();
-            Row {
+            let busy = rows.iter().filter(|row| row.empty_polls() == 0);
+            let met = busy.clone().map(|row| row.vectors).sum();
+            let clocks = busy.map(|row| row.clocks * row.vectors as f64).sum();
+            let row = Row {
                 thread: 0,
                 node: name.to_owned(),
                 state: rows[0].state.clone(),
@@ -65,7 +85,8 @@ impl Runtime {
                 vectors,
                 suspends: sum(|row| row.suspends),
                 clocks: if vectors > 0 { clocks } else { rows[0].clocks },
-            }
+            };
+            (row, met)
         };
         grouped(rows).into_iter().map(node).collect()
     }
@@ -76,7 +97,7 @@ impl Runtime {
         let met = self
             .nodes()
             .iter()
-            .map(|node| node.vectors)
+            .map(|(node, _)| node.vectors)
             .max()
             .unwrap_or(0)
             .max(1) as f64;
@@ -87,15 +108,37 @@ impl Runtime {
         }
     }
 
-    /// Clocks that all nodes together take for a packet that came in. A node's clocks weigh as many
-    /// packets as met it: three workers with the same clocks take what one takes.
+    /// Clocks that all nodes together take for a packet that came in, but for nodes that poll in
+    /// vain. A node's clocks weigh as many packets as met it: three workers with the same clocks
+    /// take what one takes.
     pub fn clocks_per_packet(&self) -> f64 {
         self.nodes()
             .into_iter()
-            .filter(|node| node.vectors > 0)
-            .map(|node| node.clocks)
+            .filter(|(_, met)| *met > 0)
+            .map(|(node, _)| node.clocks)
             .sum::<f64>()
             / self.packets()
+    }
+
+    /// The same of each thread's packets, for threads that met some.
+    pub fn by_thread(&self) -> Vec<f64> {
+        let rows = self.rows.iter().filter(|row| row.vectors > 0);
+        let rows = grouped(rows.map(|row| (row.thread, row.clone())));
+        let alone = |(_, rows)| Self {
+            rows,
+            ..Self::default()
+        };
+        rows.into_iter()
+            .map(|of| alone(of).clocks_per_packet())
+            .collect()
+    }
+
+    /// Calls that found no packet, at least, for each packet that came in, and a node that made
+    /// some.
+    pub fn empty_polls(&self) -> Option<(f64, &str)> {
+        let all: u64 = self.rows.iter().map(Row::empty_polls).sum();
+        let mut idle = self.rows.iter().filter(|row| row.empty_polls() > 0);
+        Some((all as f64 / self.packets(), &idle.next()?.node))
     }
 }
 
@@ -105,6 +148,9 @@ struct Reader {
     runtime: Runtime,
     thread: u16,
     in_table: bool,
+    /// The number of columns behind the state, and the places of calls, vectors, suspends, clocks
+    /// and vectors per call among them.
+    columns: (usize, [usize; 5]),
     /// True behind a blank line, where what is no row is what the terminal showed next.
     after_gap: bool,
     /// The first line behind the header that is no row, if it may be what the terminal showed next.
@@ -151,20 +197,20 @@ impl Reader {
                 seconds.push((self.thread, of_thread));
                 self.in_table = false;
             }
-            (["vector", "rates", "in", rate, ..], _) => {
+            (["vector", "rates", "in", ..], _) => {
                 let of_thread = seconds.last().filter(|of| of.0 == self.thread);
                 let seconds = of_thread.map_or(0.0, |of| of.1);
-                self.runtime.received += figure(rate).unwrap_or(0.0) * seconds;
+                let rate = |name| {
+                    let at = words.iter().position(|word| *word == name)?;
+                    figure(words.get(at + 1)?)
+                };
+                self.runtime.received += rate("in").unwrap_or(0.0) * seconds;
+                self.runtime.dropped += rate("drop").unwrap_or(0.0) * seconds;
                 self.in_table = false;
             }
-            (["Name", "State", ..], _) => {
-                if !words
-                    .iter()
-                    .any(|w| matches!(*w, "Clocks" | "Packet-Clocks" | "Packet-Time"))
-                {
-                    let message = "no column Clocks, Packet-Clocks or Packet-Time";
-                    return Err((number, message.to_owned(), RIGHT));
-                }
+            (["Name", "State", columns @ ..], _) => {
+                self.header(columns)
+                    .map_err(|message| (number, message, RIGHT))?;
                 (self.in_table, self.after_gap, self.no_row) = (true, false, None);
             }
             _ if !self.in_table
@@ -173,6 +219,27 @@ impl Reader {
                     .all(|w| w.bytes().all(|b| matches!(b, b'-' | b'.'))) => {}
             ([node, rest @ ..], _) => self.behind_header(number, node, rest)?,
         }
+        Ok(())
+    }
+
+    /// Takes the headings behind the state.
+    fn header(&mut self, headings: &[&str]) -> Result<(), String> {
+        const KNOWN: [&[&str]; 5] = [
+            &["Calls"],
+            &["Vectors"],
+            &["Suspends"],
+            &["Clocks", "Packet-Clocks", "Packet-Time"],
+            &["Vectors/Call"],
+        ];
+        for (place, names) in self.columns.1.iter_mut().zip(KNOWN) {
+            let found = headings.iter().position(|heading| names.contains(heading));
+            *place = found.ok_or_else(|| format!("no column {}", names.join(" or ")))?;
+        }
+        self.columns.0 = headings.len();
+        let other = headings
+            .iter()
+            .filter(|heading| !KNOWN.concat().contains(heading));
+        self.runtime.skipped = other.map(|heading| (*heading).to_owned()).collect();
         Ok(())
     }
 
@@ -204,9 +271,12 @@ impl Reader {
     }
 
     fn row(&self, node: &str, rest: &[&str]) -> Result<Row, String> {
-        let (state, [calls, vectors, suspends, clocks, _per_call]) =
-            rest.split_last_chunk::<5>()
-                .ok_or("a row must end in calls, vectors, suspends, clocks and vectors per call")?;
+        let (columns, places) = self.columns;
+        let (state, figures) = rest
+            .split_at_checked(rest.len().saturating_sub(columns))
+            .filter(|(_, figures)| figures.len() == columns)
+            .ok_or("a row must end in calls, vectors, suspends, clocks and vectors per call")?;
+        let [calls, vectors, suspends, clocks, _per_call] = places.map(|place| figures[place]);
         let count = |text: &str| {
             text.parse()
                 .map_err(|_| "calls, vectors and suspends must be whole numbers")
@@ -283,7 +353,11 @@ pub fn record(header: Header, variant: &str, runtime: &Runtime) -> Recording {
     let (packets, total) = (runtime.packets(), runtime.clocks_per_packet());
     recording.add(series, 0, metrics::CLOCKS_PER_PACKET, "", total);
     recording.add(series, 0, metrics::RECEIVED, "", packets);
-    for node in runtime.nodes() {
+    recording.add(series, 0, metrics::DROPPED, "", runtime.dropped);
+    if let Some((polls, _)) = runtime.empty_polls() {
+        recording.add(series, 0, metrics::EMPTY_POLLS, "", polls * packets);
+    }
+    for (node, met) in runtime.nodes() {
         recording.header.set_state(&node.node, &node.state);
         let counts = [
             (metrics::CALLS, node.calls as f64),
@@ -291,12 +365,11 @@ pub fn record(header: Header, variant: &str, runtime: &Runtime) -> Recording {
             (metrics::SUSPENDS, node.suspends as f64),
         ];
         // Of a packet that came in, so that the nodes add up to the whole.
-        let of_packet = [
-            (metrics::CLOCKS_PER_PACKET, node.clocks / packets),
-            (metrics::PACKET_SHARE, node.vectors as f64 / packets),
-        ]
-        .into_iter()
-        .filter(|_| node.vectors > 0);
+        let clocks = (met > 0).then(|| (metrics::CLOCKS_PER_PACKET, node.clocks / packets));
+        let share = (metrics::PACKET_SHARE, node.vectors as f64 / packets);
+        let of_packet = clocks
+            .into_iter()
+            .chain((node.vectors > 0).then_some(share));
         let alone = (node.vectors == 0).then_some((metrics::CLOCKS, node.clocks));
         let each = node.vectors as f64 / node.calls.max(1) as f64;
         let per_call = (node.calls > 0).then_some((metrics::VECTORS_PER_CALL, each));
@@ -394,6 +467,33 @@ ip4-lookup\tactive\t1000\t256000\t0\t6.03e0\t256.00
     }
 
     #[test]
+    fn columns_of_a_patched_vpp_are_skipped() {
+        let more = |line: &str| match line.split_whitespace().count() {
+            0 => line.to_owned(),
+            _ if line.contains("Vectors/Call") => format!("{line} Misses"),
+            _ if line.ends_with("255.99") || line.ends_with("0.00") => format!("{line} 17"),
+            _ => line.to_owned(),
+        };
+        let text: Vec<String> = OLD.lines().map(more).collect();
+        let runtime = parse(&text.join("\n")).unwrap();
+        assert_eq!(runtime.skipped, ["Misses"]);
+        assert_eq!(runtime.rows, parse(OLD).unwrap().rows);
+    }
+
+    #[test]
+    fn a_node_that_polls_in_vain_adds_no_clocks() {
+        let runtime = parse(
+            "Time 10.0, 10 sec\n  vector rates in 1.2e1, out 1.2e1, drop 3.0e0\n\
+             Name State Calls Vectors Suspends Clocks Vectors/Call\n\
+             dpdk-input polling 1000120 120 0 3e6 0.00\neth0-tx active 120 120 0 8e2 1.00\n",
+        )
+        .unwrap();
+        assert_eq!(runtime.clocks_per_packet(), 800.0);
+        assert_eq!(runtime.empty_polls(), Some((1e6 / 120.0, "dpdk-input")));
+        assert_eq!((runtime.dropped, runtime.by_thread()), (30.0, vec![800.0]));
+    }
+
+    #[test]
     fn vectors_per_call_are_recomputed() {
         let damaged = OLD.replace("255.99\n", "5.99\n");
         let recording = record(
@@ -460,7 +560,7 @@ ip4-lookup\tactive\t1000\t256000\t0\t6.03e0\t256.00
         assert!(error.message.contains("whole numbers"));
         assert_eq!(parse(&OLD.replace("1.54e0", "nan")).unwrap_err().line, 6);
         assert!(
-            parse("Name State Calls\n")
+            parse("Name State Calls Vectors Suspends Time\n")
                 .unwrap_err()
                 .message
                 .contains("Packet-Clocks")

@@ -640,7 +640,7 @@ fn the_slides_runtime_imports() {
     ];
     let text = done(&import);
     assert!(
-        text.starts_with("0.42 clocks for each packet that came in"),
+        text.starts_with("A packet takes 0.42 clocks over all nodes."),
         "{text}"
     );
     let recording = Recording::read(&to).unwrap();

@@ -63,6 +63,9 @@ pub fn answer(comparison: &Comparison) -> Vec<String> {
 /// Whether a bound holds in a recording, in a sentence with the row that decides it.
 pub fn bound(comparison: &Comparison, of: &Bounded) -> String {
     let (name, text) = (name(comparison, of.side), &of.bound);
+    if of.rows.is_empty() {
+        return format!("Whether `{text}` holds cannot be told: {name} has no such row.");
+    }
     let mut such = of.rows.iter().filter(|row| row.holds == of.holds);
     let rows = format!(
         "in {} of {} rows of {name}",
@@ -709,30 +712,7 @@ fn too_few(comparison: &Comparison, side: usize) -> Option<String> {
         .copied()
         .filter(|(_, _, change)| !change.below)
         .collect_vec();
-    let (up, down): (Vec<_>, Vec<_>) = moved
-        .iter()
-        .copied()
-        .partition(|(_, _, change)| change.absolute > 0.0);
-    let name = name(comparison, side);
-    let of = format!("of {} rows", comparison.of_side(side).count());
-    let is = if moved.len() == 1 { "is" } else { "are" };
-    let size = match (up.as_slice(), down.as_slice()) {
-        ([], []) => {
-            let most = few
-                .iter()
-                .map(|(_, _, change)| change.percent.unwrap_or(0.0).abs())
-                .fold(0.0, f64::max);
-            format!("No row of {name} moved by more than {} %", digits(most))
-        }
-        ([], one) | (one, []) => format!("{} {of} {is} {} in {name}", moved.len(), range(one)),
-        (up, down) => format!(
-            "{} {of} are {} in {name} and {} {}",
-            up.len(),
-            range(up),
-            down.len(),
-            range(down)
-        ),
-    };
+    let size = by_how_much(comparison, side, &few, &moved);
     let large = if moved
         .iter()
         .any(|(_, _, change)| change.verdict == Verdict::Large)
@@ -744,6 +724,53 @@ fn too_few(comparison: &Comparison, side: usize) -> Option<String> {
     Some(format!(
         "{size}, {large} with {with}. {FEWEST_RUNS} runs a side would tell: `stopwatt compare A1 A2 A3 --with B1 B2 B3`."
     ))
+}
+
+/// By how much rows moved that have too few runs: the whole with the part that did most of it, where
+/// there is one.
+fn by_how_much(
+    comparison: &Comparison,
+    side: usize,
+    few: &[ChangedRow<'_>],
+    moved: &[ChangedRow<'_>],
+) -> String {
+    let (up, down): (Vec<_>, Vec<_>) = moved
+        .iter()
+        .copied()
+        .partition(|(_, _, change)| change.absolute > 0.0);
+    let name = name(comparison, side);
+    let of = format!("of {} rows", comparison.of_side(side).count());
+    let is = if moved.len() == 1 { "is" } else { "are" };
+    let whole = moved
+        .iter()
+        .find_map(|of| Some((*of, parts_of(comparison, of.0, side)?)));
+    match (whole, up.as_slice(), down.as_slice()) {
+        (Some((first, parts)), ..) => {
+            let said = whole_sentence(comparison, first, &parts);
+            let more = match moved.len() - 1 {
+                0 => String::new(),
+                more => format!(", and {more} more {of} moved"),
+            };
+            said.trim_end_matches('.').to_owned() + &more
+        }
+        (None, [], []) => {
+            let most = few
+                .iter()
+                .map(|(_, _, change)| change.percent.unwrap_or(0.0).abs())
+                .fold(0.0, f64::max);
+            format!("No row of {name} moved by more than {} %", digits(most))
+        }
+        (None, [], one) | (None, one, []) => {
+            format!("{} {of} {is} {} in {name}", moved.len(), range(one))
+        }
+        (None, up, down) => format!(
+            "{} {of} are {} in {name} and {} {}",
+            up.len(),
+            range(up),
+            down.len(),
+            range(down)
+        ),
+    }
 }
 
 /// The drift from run to run that would do the same as the largest change of runs, which only runs

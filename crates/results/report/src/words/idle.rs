@@ -184,7 +184,7 @@ pub fn undecided(replay: &Replay<'_>) -> Option<String> {
     if !replay.changed.is_empty() {
         let is_open = of.bounded + of.unknown > 0;
         return is_open.then(|| {
-            "What the trace does not say is taken at its ends for a governor's file: between them it may choose otherwise.".to_owned()
+            "For a governor's file, what the trace does not say is taken at its ends: between them it may choose otherwise. Ranges of other governors hold all between.".to_owned()
         });
     }
     let (one, other, is_told) = match replay.limits.first() {

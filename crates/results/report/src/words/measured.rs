@@ -1,11 +1,11 @@
 //! Measures that no experiment of ours made: from the least to the most.
 
 use super::{capital, within};
-use crate::blocks::figure;
+use crate::blocks::{figure, grouped};
 use evidence::Leaders;
 use findings::{Findings, MeasureRow};
 use itertools::Itertools;
-use recording::metrics::{CLOCKS_PER_PACKET, VECTORS_PER_CALL, heading};
+use recording::metrics::{CLOCKS_PER_PACKET, EMPTY_POLLS, Metric, RECEIVED, heading};
 
 /// From the least to the most of a measure, and which rows those are; where parts add up to a
 /// whole, the whole and its largest part.
@@ -25,19 +25,20 @@ pub fn answer(
         let most = Leaders::most(parts, ends);
         let most = most.as_ref().and_then(|most| most.alone());
         let most = most.map_or_else(String::new, |(_, part)| {
-            let idle = if findings.measures().iter().any(|row| {
-                row.metric == VECTORS_PER_CALL.name
-                    && row.subject == part.subject
-                    && row.median < 0.5
-            }) {
-                ", most of whose calls found no packet"
-            } else {
-                ""
-            };
-            format!("; {} of them in {}{idle}", amount(part), part.subject)
+            format!("; {} of them in {}", amount(part), part.subject)
+        });
+        let all = |metric: Metric| {
+            let mut rows = findings.measures().iter();
+            let row = rows.find(|row| row.metric == metric.name && row.subject.is_empty());
+            row.map(|row| row.median)
+        };
+        let polls = all(EMPTY_POLLS).zip(all(RECEIVED)).map(|(polls, packets)| {
+            let each = grouped((polls / packets).round() as u64);
+            format!(" Beside that, at least {each} polls for each packet found no packet.")
         });
         return if *metric == CLOCKS_PER_PACKET.name {
-            format!("A packet takes {} {unit}{most}.", amount(whole))
+            let polls = polls.unwrap_or_default();
+            format!("A packet takes {} {unit}{most}.{polls}", amount(whole))
         } else {
             format!("{heading}: {} {unit} in all{most}.", amount(whole))
         };
