@@ -93,8 +93,12 @@ pub fn set_up(process: &mut Process, memory: u64, batch: u64) -> Result<(u64, Op
     };
     let first = FIRST_RECORDS.max(batch).min(most);
     let made = process.set_up(first)?.ok_or_else(|| no_memory(first))?;
-    let bytes = about.record_bytes.max(made.bytes / first) + 2 * size_of::<usize>() as u64;
-    let room = (MOST_SPACE * memory).min(memory::room() / 2);
+    // Tables that every record shares cost no more for more records.
+    let twice = process.set_up((2 * first).min(most))?;
+    let more = twice.map_or(0, |twice| twice.bytes.saturating_sub(made.bytes));
+    let bytes = about.record_bytes.max(more / first) + 2 * size_of::<usize>() as u64;
+    let room = (MOST_SPACE * memory + made.bytes).min(memory::room() / 2);
+    let room = room.saturating_sub(made.bytes);
     let mut count = (memory / about.record_bytes)
         .min(room / bytes)
         .clamp((2 * batch.max(1024)).min(most), most);

@@ -34,6 +34,18 @@ static void *little_memory(uint64_t count, uint64_t seed, void **records)
     return count > 5000 ? NULL : set_up(count, seed, records);
 }
 
+/* A table of 8 MB, whatever the number of records. */
+static void *table_and_records(uint64_t count, uint64_t seed, void **records)
+{
+    enum { SIZE = 8 << 20 };
+    char *table = malloc(SIZE + 64 * count);
+    for (uint64_t i = 0; table && i < SIZE + 64 * count; i += 64)
+        table[i] = (char)seed;
+    for (uint64_t i = 0; table && i < count; i++)
+        records[i] = table + SIZE + 64 * i;
+    return table;
+}
+
 static void guarded_tear_down(void *made)
 {
     if (!made)
@@ -127,6 +139,7 @@ static const struct stopwatt_loop loops[] = {
     { STOPWATT_LOOP_ABI, 1, "few", knob, 64, 100, set_up, crash, NULL },
     { STOPWATT_LOOP_ABI, 1, "most", knob, 64, 3000, guarded_set_up, touching, guarded_tear_down },
     { STOPWATT_LOOP_ABI, 1, "little", knob, 64, 0, little_memory, touching, guarded_tear_down },
+    { STOPWATT_LOOP_ABI, 1, "table", knob, 64, 0, table_and_records, touching, free },
     { STOPWATT_LOOP_ABI, 1, "narrow", three_to_nine, 64, 0, set_up, narrow, free },
     { STOPWATT_LOOP_ABI, 1, "tailless", knob, 64, 0, set_up, tailless, free },
     { STOPWATT_LOOP_ABI, 1, "choice", unroll, 64, 0, set_up, choice, free },
@@ -260,6 +273,8 @@ fn what_a_loop_says_of_its_limits_is_kept() {
         (1000..=5000).contains(&records(&of("little"))),
         "as many as there is memory for"
     );
+    let of_table = records(&of("table"));
+    assert_eq!(of_table, 4 << 14, "a table is no part of a record");
     let narrow = of("narrow");
     let values = narrow["cells"]
         .as_array()
