@@ -287,10 +287,11 @@ fn dump(folder: &Path, cpu: Option<u16>) -> Result<Dump> {
     let mut dump = read_live(folder)?.unwrap_or_default();
     dump.cpus.retain(|of, _| cpu.is_none_or(|cpu| *of == cpu));
     if dump.cpus.is_empty() {
+        let what = cpu.map_or("this machine".to_owned(), |cpu| format!("CPU {cpu}"));
         bail!(
             help = "most virtual machines have none, and a kernel without CONFIG_CPU_IDLE has none: run the command on the machine \
                     itself, or import dumps of another with stopwatt import cpuidle",
-            "this machine, or the CPU that is named, counts no idle states: there is no cpu*/cpuidle/state*/usage below {}",
+            "{what} counts no idle states: there is no cpu*/cpuidle/state*/usage below {}",
             folder.display()
         );
     }
