@@ -147,12 +147,12 @@ struct Gone {
     stays: Vec<Stay>,
     /// A bit for each governor that may go it.
     froms: u128,
-    /// The place of the governor afterwards.
+    /// The index, among the governors of the next interval, of the one that follows.
     to: usize,
 }
 
-/// What stays come to: counts by state and over all of them, and energies, with the least and
-/// the most of what is shared with other CPUs.
+/// The figures of some stays: counts by state, counts over all states, and energies. The energies
+/// of domains, which CPUs share, have a least and a most.
 fn costs(domain: &Domain, states: usize, stays: &[Stay], shared: &[Energies; 2]) -> Ends {
     let mut accounting = Accounting::default();
     for stay in stays {
@@ -197,7 +197,7 @@ fn join(ends: &mut Option<Ends>, others: &Ends) {
 /// The interval of a CPU that a time in which all CPUs of a domain are idle goes with.
 type Owner = Option<(usize, usize)>;
 
-/// What domains cost in the times in which all of their CPUs are idle.
+/// The energies that domains take while all of their CPUs are idle.
 struct Shared<'s> {
     platform: &'s Platform,
     segments: &'s Segments,
@@ -621,7 +621,7 @@ struct Ways {
     most: usize,
     /// Branches that may still be searched.
     left: u64,
-    /// Whether the last choice of some left the tick running, and of some stopped it.
+    /// True if some last choice left the tick running; true if some last choice stopped it.
     stops: [bool; 2],
 }
 
@@ -686,8 +686,8 @@ impl Ways {
     }
 }
 
-/// How far the numbers of two governors lie apart: the width that a join gives them, as shares of
-/// the numbers.
+/// The distance between two governors: for each number that they remember, the difference as a
+/// share of the larger one, all added up.
 fn apart(one: &[[u64; 2]], other: &[[u64; 2]]) -> f64 {
     let pairs = one.iter().flatten().zip(other.iter().flatten());
     let share =

@@ -45,7 +45,8 @@ pub struct KernelFile {
     /// As the user named it.
     pub name: String,
     folder: Partial,
-    /// Whether it asks for tasks that wait for input or output, and for the CPU's utilisation.
+    /// True if it asks how many tasks wait for input or output; true if it asks for the CPU's
+    /// utilisation.
     pub asks: [bool; 2],
 }
 
