@@ -265,8 +265,11 @@ pub fn vpp_runtime(console: &Console, options: &ImportRuntimeOptions) -> miette:
 fn of_runtime(runtime: &vpp_runtime::Runtime) -> String {
     let threads = runtime.by_thread();
     let takes = runtime.clocks_per_packet();
-    let mut said = format!("A packet takes {takes:.2} clocks over all nodes");
-    if threads.len() > 1 {
+    let mut said = match takes > 0.0 {
+        true => format!("A packet takes {takes:.2} clocks over all nodes"),
+        false => "The clocks of a packet are not known".to_owned(),
+    };
+    if takes > 0.0 && threads.len() > 1 {
         let [low, high] = stats::ends(threads.iter().copied());
         let of = threads.len();
         said += &match high - low < 0.005 {

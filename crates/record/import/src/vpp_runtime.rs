@@ -351,7 +351,10 @@ pub fn record(header: Header, variant: &str, runtime: &Runtime) -> Recording {
         recording.measure(series, 0, "window", "s", *seconds).cpu = Some(*thread);
     }
     let (packets, total) = (runtime.packets(), runtime.clocks_per_packet());
-    recording.add(series, 0, metrics::CLOCKS_PER_PACKET, "", total);
+    // Where all nodes polled in vain, nothing is known of what a packet takes.
+    if total > 0.0 {
+        recording.add(series, 0, metrics::CLOCKS_PER_PACKET, "", total);
+    }
     recording.add(series, 0, metrics::RECEIVED, "", packets);
     recording.add(series, 0, metrics::DROPPED, "", runtime.dropped);
     if let Some((polls, _)) = runtime.empty_polls() {
@@ -489,6 +492,13 @@ ip4-lookup\tactive\t1000\t256000\t0\t6.03e0\t256.00
         )
         .unwrap();
         assert_eq!(runtime.clocks_per_packet(), 800.0);
+        let alone = Runtime {
+            rows: vec![runtime.rows[0].clone()],
+            ..Runtime::default()
+        };
+        let recording = record(Header::new("import", "import", "ticks"), "vpp", &alone);
+        let series = recording.all_series().next().unwrap();
+        assert!(recording.values(series, "clocks-per-packet").is_empty());
         assert_eq!(runtime.empty_polls(), Some((1e6 / 120.0, "dpdk-input")));
         assert_eq!((runtime.dropped, runtime.by_thread()), (30.0, vec![800.0]));
     }
