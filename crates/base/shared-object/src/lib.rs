@@ -109,3 +109,16 @@ pub unsafe fn tables<T: Copy + 'static>(
         Some(Ok(unsafe { *table }))
     }))
 }
+
+/// A function of a shared object that is loaded already; `None` if it has none of that name.
+///
+/// # Safety
+/// The process is there for this shared object alone, and a function of that name is an `F`, which
+/// is a pointer to a function.
+pub unsafe fn function<F: Copy>(path: &Path, symbol: &CStr) -> Option<F> {
+    // SAFETY: it is loaded, and not loaded a second time.
+    let library = unsafe { Library::new(path.canonicalize().ok()?) }.ok()?;
+    // SAFETY: by this function's own contract. The first `Library` never unloads it.
+    let found: Symbol<'_, F> = unsafe { library.get(symbol.to_bytes_with_nul()) }.ok()?;
+    Some(*found)
+}

@@ -51,18 +51,20 @@ struct stopwatt_loop {
     uint32_t knobs;                    /* entries of `knob`: 1 to 8 */
     const char *name;                  /* such as "flow-lookup" */
     const struct stopwatt_knob *knob;
-    uint64_t record_bytes;             /* bytes of the cache lines that run() touches per record */
+    uint64_t record_bytes;             /* bytes of the cache lines that run() touches per record; a line
+                                          has 64 or 128, as the machine has it */
     uint64_t most_records;             /* the most that set_up() can make; 0 for as many as fit memory */
 
     /* Makes `count` records, writes a pointer to each, and returns what run() needs, or NULL if
-     * there is no memory; tear_down() is not called then. A thousand records are asked for first,
-     * to see what they take, and never more than `most_records`. Records that lie one behind the other give the largest working set for
-     * the least memory; Stopwatt shuffles their order. */
+     * there is no memory; tear_down() is not called then. In place of a pointer there may be what
+     * run() understands, such as a buffer's index. 1000 and 16 000 records are asked for first, to see
+     * what a record takes, and never more than `most_records`. Records that lie one behind the other
+     * give the largest working set for the least memory; Stopwatt shuffles their order. */
     void *(*set_up)(uint64_t count, uint64_t seed, void **records);
 
     /* Does the loop's work on all of `n` records, with `values[k]` for the k-th knob: a value from
-     * `least` to `most`. Whatever the values, it has to leave the same in memory: values with which
-     * it leaves something else are left out (docs/tune.md). */
+     * `least` to `most`. Whatever the values, its results have to be the same: values with which
+     * they are not are left out (docs/tune.md). */
     void (*run)(void *state, void *const *records, uint64_t n, const uint32_t *values);
 
     /* Frees what set_up made. May be NULL. */
@@ -71,6 +73,11 @@ struct stopwatt_loop {
 
 /* The n-th loop of this shared object, counted from 0; NULL if there are no more. */
 const struct stopwatt_loop *stopwatt_loop(uint32_t n);
+
+/* May be missing: a number that stands for what the n-th loop made of a record, such as a checksum of
+ * its results, wherever they are. Without it, the records are compared; if run() writes to none of
+ * them, all that it changes in memory. */
+uint64_t stopwatt_results(uint32_t n, const void *state, const void *record);
 
 #ifdef __cplusplus
 }

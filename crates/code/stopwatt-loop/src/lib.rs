@@ -52,5 +52,6 @@ pub use node_table::{
 pub use rust_loops::{PacketLoop, Record, prefetch, table_of};
 pub use rust_nodes::{PacketNode, node_table_of};
 pub use table::{
-    ABI, AFTER_NONE, CHOICE, DISTANCE, Entry, KNOBS_MAX, Knob, LINE, LoopTable, SYMBOL,
+    ABI, AFTER_NONE, CHOICE, DISTANCE, Entry, KNOBS_MAX, Knob, LINE, LoopTable, RESULTS, Results,
+    SYMBOL,
 };

@@ -26,6 +26,12 @@ pub const SYMBOL: &CStr = c"stopwatt_loop";
 /// The function of that name: the n-th loop, or null.
 pub type Entry = unsafe extern "C" fn(n: u32) -> *const LoopTable;
 
+/// The name of the function that says what came of a record; a shared object may be without it.
+pub const RESULTS: &CStr = c"stopwatt_results";
+
+/// The function of that name: a number that stands for what the n-th loop made of a record.
+pub type Results = unsafe extern "C" fn(n: u32, state: *const c_void, record: *const c_void) -> u64;
+
 /// A knob of a loop.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]

@@ -12,14 +12,15 @@
 //! | `search.rs` | the search, and the last comparison |
 //! | `loop_bench.rs` | a loop that is measured: working sets, rounds, the same work |
 //! | `process.rs`, `protocol.rs`, `worker.rs` | the process that runs the loop |
-//! | `footprint.rs` | what a call changes in memory |
+//! | `reference.rs`, `outcome.rs` | whether calls with other values leave the same behind |
 //! | `shared_object.rs` | a loop of a shared object |
 //! | `system.rs` | what the system says of itself |
 
-mod footprint;
 mod loop_bench;
+mod outcome;
 mod process;
 mod protocol;
+mod reference;
 mod results;
 mod search;
 mod shared_object;

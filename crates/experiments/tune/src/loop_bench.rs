@@ -2,10 +2,11 @@
 //! all values.
 
 use crate::process::Process;
-use crate::protocol::{Changed, LoopAbout, Measure, Source};
+use crate::protocol::{Cell, Learned, LoopAbout, Measure, Source};
 use crate::search::Bench;
 use crate::space::Space;
 use experiment::{Error, Progress, Result};
+use itertools::Itertools;
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
@@ -15,9 +16,13 @@ const SECONDS: f64 = 0.0004;
 /// Records that are asked for first: what they take tells how many more there can be.
 pub const FIRST_RECORDS: u64 = 1000;
 
+/// Records that are asked for beside these: the memory that they take more is theirs, and not a
+/// table's. A huge page, by which memory may grow, is 131 bytes for each of them.
+const MORE_RECORDS: u64 = 15_000;
+
 /// Memory that records may take, as a multiple of the working set that was asked for: of a large
 /// buffer, few lines may be touched.
-const MOST_SPACE: u64 = 4;
+const MOST_SPACE: u64 = 8;
 
 /// A working set: the records that are gone through before one comes again.
 pub struct WorkingSet {
@@ -64,11 +69,11 @@ pub fn working_sets(
 }
 
 /// Makes records for a working set of `memory` bytes, or fewer if the loop or the machine has no
-/// room for them. Returns their number and the share of them in huge pages.
+/// room for them. Returns their number.
 ///
 /// # Errors
 /// There is no memory for a thousand records, or there cannot be enough for a batch.
-pub fn set_up(process: &mut Process, memory: u64, batch: u64) -> Result<(u64, Option<f64>)> {
+pub fn set_up(process: &mut Process, memory: u64, batch: u64) -> Result<u64> {
     let about = process.about.clone();
     let most = about.most_records.unwrap_or(u64::MAX);
     if most < batch {
@@ -93,145 +98,145 @@ pub fn set_up(process: &mut Process, memory: u64, batch: u64) -> Result<(u64, Op
     };
     let first = FIRST_RECORDS.max(batch).min(most);
     let made = process.set_up(first)?.ok_or_else(|| no_memory(first))?;
-    // Tables that every record shares cost no more for more records.
-    let twice = process.set_up((2 * first).min(most))?;
-    let more = twice.map_or(0, |twice| twice.bytes.saturating_sub(made.bytes));
-    let bytes = about.record_bytes.max(more / first) + 2 * size_of::<usize>() as u64;
-    let room = (MOST_SPACE * memory + made.bytes).min(memory::room() / 2);
-    let room = room.saturating_sub(made.bytes);
+    // Tables that all records share cost no more for more records.
+    let more = (first + MORE_RECORDS).min(most) - first;
+    let grown = process.set_up(first + more)?;
+    let grown = grown.map_or(0, |grown| grown.saturating_sub(made));
+    let bytes = about.record_bytes.max(grown / more.max(1)) + 2 * size_of::<usize>() as u64;
+    let room = (MOST_SPACE * memory + made).min(memory::room() / 2);
+    let room = room.saturating_sub(made);
     let mut count = (memory / about.record_bytes)
         .min(room / bytes)
         .clamp((2 * batch.max(1024)).min(most), most);
     loop {
         match process.set_up(count)? {
-            Some(made) => return Ok((count, made.huge)),
+            Some(_) => return Ok(count),
             None if count / 2 >= first => count /= 2,
             None => return Err(no_memory(count)),
         }
     }
 }
 
-/// Calls with the same values that are compared at most. The system writes to a process's memory
-/// as well, such as the number of its processor for restartable sequences, when it moves it to
-/// another one. So a difference counts if no call is without it.
-const LOOKS: usize = 4;
-
-/// A second process of a loop, in which calls are compared by what they leave in memory.
+/// A second process of a loop, in which calls are compared by what they leave behind.
 pub struct Checker {
     process: Process,
-    batch: u64,
-    expected: Changed,
+    frames: Vec<u64>,
+    /// How they are compared.
+    pub learned: Learned,
+    /// Values that were compared: true for those that leave the same.
+    known: HashMap<Vec<u32>, bool>,
 }
 
 impl Checker {
-    /// Compares with a call of values that ask for nothing ahead; `None` where nothing can be
-    /// found out, such as of a loop that leaves something else each time.
+    /// Finds out how calls in batches of `batch` can be compared, of one record, of 255, and of
+    /// what does not fill a batch.
     ///
     /// # Errors
     /// The loop crashed or hung.
-    pub fn new(source: &Source, batch: u64, patience: Duration) -> Result<Option<Self>> {
-        let mut process = Process::start(source, false, patience)?;
-        let records = FIRST_RECORDS
-            .max(2 * batch)
-            .min(process.about.most_records.unwrap_or(u64::MAX));
-        if process.set_up(records)?.is_none() {
-            return Ok(None);
-        }
+    pub fn new(source: &Source, batch: u64, patience: Duration) -> Result<Self> {
+        let mut process = Process::start(source, true, patience)?;
+        let most = process.about.most_records.unwrap_or(u64::MAX);
+        let frames = [batch, 1, 255, batch - 1, batch / 2 + 3];
+        let frames = frames.into_iter().filter(|frame| *frame <= most).unique();
+        let frames = frames.collect_vec();
+        let records = (batch + frames.iter().sum::<u64>()).min(most);
         let none = Space::new(&process.about.knobs, batch).none();
-        let mut seen = Vec::new();
-        for _ in 0..LOOKS {
-            let Some(changed) = process
-                .check(batch, &none)?
-                .filter(|changed| changed.words > 0)
-            else {
-                break;
-            };
-            if seen.contains(&changed) {
-                return Ok(Some(Self {
-                    process,
-                    batch,
-                    expected: changed,
-                }));
-            }
-            seen.push(changed);
-        }
-        Ok(None)
+        let learned = match process.set_up(records)? {
+            Some(_) => process.learn(frames.clone(), none)?,
+            None => Learned::default(),
+        };
+        Ok(Self {
+            learned,
+            process,
+            frames,
+            known: HashMap::new(),
+        })
     }
 
-    fn is_same(&mut self, values: &[u32]) -> Result<bool> {
-        for _ in 0..LOOKS {
-            if self
-                .process
-                .check(self.batch, values)?
-                .is_none_or(|changed| changed == self.expected)
-            {
-                return Ok(true);
-            }
-        }
-        Ok(false)
+    /// The values of which it is known that they leave something else, in order.
+    pub fn left_out(&self) -> Vec<Vec<u32>> {
+        let known = self.known.iter().filter(|(_, is_same)| !**is_same);
+        known.map(|(values, _)| values.clone()).sorted().collect()
     }
 }
 
-/// A loop on one working set, in batches of one size.
+/// A loop that is measured.
 pub struct LoopBench<'a> {
     /// The process that runs the loop.
-    pub process: &'a mut Process,
-    /// The process that compares what calls leave behind.
-    pub checker: Option<&'a mut Checker>,
+    pub process: Process,
+    /// The process that compares what calls leave behind, if that is wanted.
+    pub checker: Option<Checker>,
     /// Progress, and whether to stop.
     pub progress: &'a Progress,
-    /// Records that are gone through.
-    pub records: u64,
-    /// Records of a call.
-    pub batch: u64,
-    /// Values that were checked: true for those that do the same work.
-    pub checked: HashMap<Vec<u32>, bool>,
+    /// The time at which it began.
+    pub from: Instant,
     /// Slices that were measured.
     pub slices: u64,
 }
 
-impl LoopBench<'_> {
-    /// Seconds that a slice takes, with all that belongs to it.
-    ///
-    /// # Errors
-    /// Those of a round.
-    pub fn seconds(&mut self, values: &[u32]) -> Result<f64> {
-        self.round(&[values])?;
-        let from = Instant::now();
-        self.round(&[values; 3])?;
-        Ok(from.elapsed().as_secs_f64() / 3.0)
+impl<'a> LoopBench<'a> {
+    /// The loop on one working set, in calls of one kind.
+    pub fn at(&mut self, cell: Cell) -> CellBench<'_, 'a> {
+        CellBench { of: self, cell }
+    }
+
+    /// How calls are compared; nothing where they are not.
+    pub fn learned(&self) -> Learned {
+        let checker = self.checker.as_ref();
+        checker.map_or_else(Learned::default, |checker| checker.learned)
     }
 }
 
-impl Bench for LoopBench<'_> {
+/// A loop on one working set, in calls of one kind.
+pub struct CellBench<'b, 'a> {
+    of: &'b mut LoopBench<'a>,
+    cell: Cell,
+}
+
+impl Bench for CellBench<'_, '_> {
     fn round(&mut self, candidates: &[&[u32]]) -> Result<Vec<f64>> {
         let ticks = (dataplane::machine::counter_hz() as f64 * SECONDS) as u64;
-        let mut all = Vec::with_capacity(candidates.len());
-        for values in candidates {
-            self.progress.check()?;
-            let measure = Measure {
-                records: self.records,
-                batch: self.batch,
+        let mut measure = |values: &&[u32]| {
+            self.of.progress.check()?;
+            self.of.slices += 1;
+            Ok(self.of.process.measure(&Measure {
+                cell: self.cell,
                 values: values.to_vec(),
                 ticks,
-            };
-            all.push(self.process.measure(&measure)?);
-            self.slices += 1;
-        }
-        Ok(all)
+            })?)
+        };
+        candidates.iter().map(&mut measure).collect()
     }
 
     fn is_allowed(&mut self, values: &[u32]) -> Result<bool> {
-        let Some(checker) = self.checker.as_mut() else {
+        let checker = self.of.checker.as_mut();
+        let Some(checker) = checker.filter(|checker| checker.learned.by.is_some()) else {
             return Ok(true);
         };
-        if let Some(known) = self.checked.get(values) {
+        if let Some(known) = checker.known.get(values) {
             return Ok(*known);
         }
-        self.progress.check()?;
-        let is_same = checker.is_same(values)?;
-        self.checked.insert(values.to_vec(), is_same);
+        self.of.progress.check()?;
+        let is_same = checker.process.check(&checker.frames, values.to_vec())?;
+        checker.known.insert(values.to_vec(), is_same);
         Ok(is_same)
+    }
+
+    fn seconds(&self) -> f64 {
+        self.of.from.elapsed().as_secs_f64()
+    }
+
+    fn slices(&self) -> u64 {
+        self.of.slices
+    }
+
+    fn tell(&mut self, best: &[u32], less: f64) {
+        let about = &self.of.process.about;
+        let words = about.words(best);
+        let percent = 100.0 * less;
+        self.of.progress.say(&format!(
+            "the best so far: {words}, about {percent:.0} % less than today's values"
+        ));
     }
 }
 

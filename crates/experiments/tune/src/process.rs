@@ -1,7 +1,8 @@
 //! The process that runs a loop, from outside: it is asked, and watched.
 
-use crate::protocol::{Changed, LoopAbout, Made, Measure, Request, Source};
+use crate::protocol::{Cell, Learned, LoopAbout, Measure, Request, Source};
 use crate::worker::ARGUMENT;
+use itertools::Itertools;
 use serde::de::DeserializeOwned;
 use std::time::Duration;
 use worker_process::Failure;
@@ -41,11 +42,11 @@ impl Process {
         Ok(process)
     }
 
-    /// Makes records; `None` if there is no memory for them.
+    /// Makes records; the bytes of memory that they take, `None` if there is no memory for them.
     ///
     /// # Errors
     /// The loop crashed or hung.
-    pub fn set_up(&mut self, count: u64) -> Result<Option<Made>, Failure> {
+    pub fn set_up(&mut self, count: u64) -> Result<Option<u64>, Failure> {
         self.ask(
             &Request::SetUp { count },
             &format!("as it set up {count} records"),
@@ -57,27 +58,35 @@ impl Process {
     /// # Errors
     /// The loop crashed or hung.
     pub fn measure(&mut self, measure: &Measure) -> Result<f64, Failure> {
-        let of = format!("{} of {} records", measure.batch, measure.records);
+        let Cell { records, frames } = measure.cell;
         let doing = format!(
-            "with {}, in batches of {of}",
+            "with {}, in batches of {frames} of {records} records",
             self.about.words(&measure.values)
         );
         self.ask(&Request::Measure(measure.clone()), &doing)
     }
 
-    /// What a call of the loop with `batch` records changes in memory; `None` where that cannot be
-    /// found out.
+    /// Finds out how calls of `frames` records can be compared, by what they leave with `values`.
     ///
     /// # Errors
     /// The loop crashed or hung.
-    pub fn check(&mut self, batch: u64, values: &[u32]) -> Result<Option<Changed>, Failure> {
-        self.ask(
-            &Request::Check {
-                batch,
-                values: values.to_vec(),
-            },
-            &format!("with {}, in batches of {batch}", self.about.words(values)),
-        )
+    pub fn learn(&mut self, frames: Vec<u64>, values: Vec<u32>) -> Result<Learned, Failure> {
+        let doing = self.doing(&frames, &values);
+        self.ask(&Request::Learn { frames, values }, &doing)
+    }
+
+    /// True if calls of the frames that were learned leave the same behind with other values.
+    ///
+    /// # Errors
+    /// The loop crashed or hung.
+    pub fn check(&mut self, frames: &[u64], values: Vec<u32>) -> Result<bool, Failure> {
+        let doing = self.doing(frames, &values);
+        self.ask(&Request::Check { values }, &doing)
+    }
+
+    fn doing(&self, frames: &[u64], values: &[u32]) -> String {
+        let frames = frames.iter().join(", ");
+        format!("with {}, in batches of {frames}", self.about.words(values))
     }
 
     fn ask<A: DeserializeOwned>(&mut self, request: &Request, doing: &str) -> Result<A, Failure> {

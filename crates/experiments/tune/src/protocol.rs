@@ -1,6 +1,7 @@
 //! Requests to the process that runs a loop, and what it replies.
 
 use itertools::Itertools;
+use recording::facts::ComparedBy;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -83,13 +84,48 @@ impl LoopAbout {
     }
 }
 
-/// A cell that is to be measured once.
-#[derive(Clone, Serialize, Deserialize)]
-pub struct Measure {
+/// Records of a call, at least 1: from `least` to `most` of them, drawn anew for each call.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Frames {
+    /// The fewest.
+    pub least: u64,
+    /// The most.
+    pub most: u64,
+}
+
+impl Frames {
+    /// Calls of the same size.
+    pub fn of(batch: u64) -> Self {
+        Self {
+            least: batch,
+            most: batch,
+        }
+    }
+}
+
+impl std::fmt::Display for Frames {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.most == self.least {
+            true => write!(f, "{}", self.most),
+            false => write!(f, "{} to {}", self.least, self.most),
+        }
+    }
+}
+
+/// What is gone through, and how.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+pub struct Cell {
     /// Records that are gone through before one comes again.
     pub records: u64,
     /// Records of a call.
-    pub batch: u64,
+    pub frames: Frames,
+}
+
+/// What is to be measured once.
+#[derive(Clone, Serialize, Deserialize)]
+pub struct Measure {
+    /// The records.
+    pub cell: Cell,
     /// A value for each knob.
     pub values: Vec<u32>,
     /// Ticks that it goes on at least.
@@ -101,41 +137,36 @@ pub struct Measure {
 pub enum Request {
     /// Load a loop; the reply is its [`LoopAbout`].
     Open(Source),
-    /// Make records, in place of those that there are; the reply is what was [`Made`], `None` if
-    /// there is no memory for them.
+    /// Make records, in place of those that there are; the reply is the bytes of memory that they
+    /// take, as far as the system says, and `None` if there is no memory for them.
     SetUp {
         /// Their number.
         count: u64,
     },
     /// Measure; the reply is the ticks per record.
     Measure(Measure),
-    /// Say what a call changes in memory; the reply is what it [`Changed`], `None` where that
-    /// cannot be found out.
+    /// Find out how calls can be compared; the reply is what was [`Learned`].
+    Learn {
+        /// Records of each call, together fewer than there are.
+        frames: Vec<u64>,
+        /// Values with which the loop does all of its work.
+        values: Vec<u32>,
+    },
+    /// Make those calls with other values; the reply is true if they leave the same behind.
     Check {
-        /// Records of the call, at most those that there are.
-        batch: u64,
         /// A value for each knob.
         values: Vec<u32>,
     },
 }
 
-/// Records that were made.
-#[derive(Serialize, Deserialize)]
-pub struct Made {
-    /// The share of the first record's mapping that lies in huge pages; `None` where the system
-    /// does not say.
-    pub huge: Option<f64>,
-    /// Bytes of memory that they take, as far as the system says.
-    pub bytes: u64,
-}
-
-/// What a call of a loop changed in memory.
-#[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Changed {
-    /// Words whose value is another one.
-    pub words: u64,
-    /// A digest of their places and their values.
-    pub digest: u64,
+/// How calls of a loop are compared.
+#[derive(Clone, Copy, Default, Serialize, Deserialize)]
+pub struct Learned {
+    /// What is compared; `None` where nothing that calls leave behind is the same each time.
+    pub by: Option<ComparedBy>,
+    /// True if a second call on the same records leaves something else in them than the first,
+    /// since it finds there what the first left.
+    pub is_overwriting: bool,
 }
 
 #[cfg(test)]
@@ -158,8 +189,10 @@ mod tests {
     #[test]
     fn each_request_arrives_whole_or_not_at_all() {
         let measure = Measure {
-            records: 10,
-            batch: 2,
+            cell: Cell {
+                records: 10,
+                frames: Frames { least: 2, most: 3 },
+            },
             values: vec![3, 4],
             ticks: 1 << 40,
         };
@@ -170,10 +203,11 @@ mod tests {
             }),
             Request::SetUp { count: 7 },
             Request::Measure(measure),
-            Request::Check {
-                batch: 3,
+            Request::Learn {
+                frames: vec![1, 3],
                 values: vec![1],
             },
+            Request::Check { values: vec![1] },
         ] {
             check(&request);
         }
@@ -199,14 +233,11 @@ mod tests {
             most_records: None,
         };
         check::<Reply<LoopAbout>>(&Ok(about));
-        check::<Reply<Option<Made>>>(&Ok(Some(Made {
-            huge: Some(0.5),
-            bytes: 4,
-        })));
-        check::<Reply<Option<Changed>>>(&Ok(Some(Changed {
-            words: 1,
-            digest: u64::MAX,
-        })));
+        check::<Reply<Option<u64>>>(&Ok(Some(4)));
+        check::<Reply<Learned>>(&Ok(Learned {
+            by: Some(ComparedBy::Records),
+            is_overwriting: true,
+        }));
         check::<Reply<f64>>(&Ok(12.25));
     }
 }

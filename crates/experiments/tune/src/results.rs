@@ -1,12 +1,13 @@
 //! A tuned loop as a recording.
 
 use crate::loop_bench::WorkingSet;
-use crate::process::Process;
-use crate::protocol::{KnobAbout, KnobKind, LoopAbout};
+use crate::protocol::{Frames, KnobAbout, KnobKind};
 use crate::search::Compared;
-use crate::space::{Space, Start, places};
-use crate::system;
-use recording::{Header, Recording, facts, metrics};
+use crate::space::{Space, Start};
+use crate::tune::{Asked, Trial};
+use dataplane_experiments::host_header;
+use itertools::Itertools;
+use recording::{Recording, facts, metrics};
 
 /// The case of every cell.
 const CASE: &str = "tune";
@@ -16,7 +17,7 @@ pub struct Table {
     /// The number of the working set.
     pub set: usize,
     /// Records of a call.
-    pub batch: u64,
+    pub frames: Frames,
     /// The candidates, the best of the search first.
     pub compared: Compared,
 }
@@ -25,106 +26,93 @@ pub struct Table {
 pub struct Measurements {
     /// The last comparison of the search, and those of other working sets and batches.
     pub tables: Vec<Table>,
-    /// What stands beside the best.
-    pub named: Vec<Start>,
-    /// Values with which the loop does other work.
-    pub left_out: Vec<Vec<u32>>,
-    /// True if it was found out whether the loop does the same work.
-    pub is_checked: bool,
     /// Why it ended before its time, if it did: the loop crashed or hung.
     pub ended: Option<String>,
 }
 
+/// Name of the working set for vectors that are not full: it is that of the largest.
+const PARTIAL: &str = "partial";
+
 /// The facts of a loop.
-pub fn facts(
-    process: &Process,
-    from: &str,
-    batch: u64,
-    sets: &[WorkingSet],
-    huge: Option<f64>,
-    measured: &Measurements,
-    slices: u64,
-) -> facts::TunedLoop {
-    let about = &process.about;
-    let (depths, _) = places(&about.knobs);
-    let knob = |(at, knob): (usize, &KnobAbout)| facts::TunedKnob {
+fn facts(asked: &Asked, trial: &Trial<'_>, measured: &Measurements) -> facts::TunedLoop {
+    let about = &trial.about;
+    let knob = |knob: &KnobAbout| facts::TunedKnob {
         name: knob.name.clone(),
         define: knob.define.clone(),
         is_distance: knob.is_distance(),
-        depth: depths[at],
         today: knob.today.into(),
     };
     let own =
         |values: &[u32]| -> Vec<u32> { about.valued(values).map(|(_, value)| *value).collect() };
     let last = &measured.tables[0].compared;
     let pick = &last.values[0];
-    let space = Space::new(&about.knobs, batch);
+    let space = Space::new(&about.knobs, asked.batch);
     let named = |start: &Start| facts::TunedPlace {
         name: start.name.to_owned(),
         values: own(&start.values),
     };
+    let partial = measured
+        .tables
+        .iter()
+        .find(|table| table.frames.least < table.frames.most);
+    let set = |set: &WorkingSet, name: &str| facts::TunedSet {
+        name: name.to_owned(),
+        records: set.records,
+        bytes: set.records * about.record_bytes,
+    };
+    let mut sets = trial.sets.iter().map(|of| set(of, of.name)).collect_vec();
+    // The largest stays the last.
+    if let (Some(_), Some(far)) = (partial, trial.sets.last()) {
+        sets.insert(sets.len() - 1, set(far, PARTIAL));
+    }
+    let learned = trial.bench.learned();
+    let left_out = trial
+        .bench
+        .checker
+        .iter()
+        .flat_map(|checker| checker.left_out());
     facts::TunedLoop {
         name: about.name.clone(),
-        from: from.to_owned(),
-        processor: system::processor(),
-        batch,
-        huge,
+        from: asked.source.path.display().to_string(),
+        batch: asked.batch,
+        asked_bytes: asked.memory,
         rounds: last.ticks[0].len() as u64,
-        slices,
+        slices: trial.bench.slices,
         at_the_end: (0..pick.len()).any(|at| {
             about.knobs[at].is_distance()
                 && pick[at] > 0
                 && space.ladder(at).last() == Some(&pick[at])
         }),
-        is_checked: measured.is_checked,
-        left_out: measured.left_out.iter().map(|values| own(values)).collect(),
+        is_checked: learned.by.is_some(),
+        compared_by: learned.by,
+        is_overwriting: learned.is_overwriting,
+        left_out: left_out.map(|values| own(&values)).collect(),
         pick: own(pick),
-        beside: measured.named.iter().map(named).collect(),
+        partial: partial.map(|table| facts::TunedPartial {
+            frames: [table.frames.least, table.frames.most],
+            pick: own(&table.compared.values[0]),
+        }),
+        beside: trial.named.iter().map(named).collect(),
         knobs: about
             .knobs
             .iter()
-            .enumerate()
-            .filter(|(_, knob)| knob.kind != KnobKind::Line)
+            .filter(|knob| knob.kind != KnobKind::Line)
             .map(knob)
             .collect(),
-        sets: sets
-            .iter()
-            .map(|set| facts::TunedSet {
-                name: set.name.to_owned(),
-                records: set.records,
-                bytes: set.records * about.record_bytes,
-            })
-            .collect(),
+        sets,
     }
-}
-
-/// What a reader should know of how it was measured.
-pub fn notes(process: &Process, memory: u64, records: u64, measured: &Measurements) -> Vec<String> {
-    let about = &process.about;
-    let mut notes = Vec::new();
-    if records < memory / about.record_bytes {
-        notes.push(format!(
-            "There are {records} records, whose lines are {} MB: the loop or the machine has no room for {} MB.",
-            (records * about.record_bytes) >> 20,
-            memory >> 20
-        ));
-    }
-    if !measured.is_checked {
-        notes.push(
-            "It was not checked whether the loop does the same work with all values.".to_owned(),
-        );
-    }
-    notes
 }
 
 /// The recording of a loop: a measure for each round of each candidate. Candidates of a working set
-/// and a batch have the same rounds.
-pub fn recording(
-    mut header: Header,
-    about: &LoopAbout,
-    sets: &[WorkingSet],
-    measured: &Measurements,
-) -> Recording {
+/// and a batch have the same rounds, as far as they have them.
+pub fn recording(asked: &Asked, trial: &Trial<'_>, measured: &Measurements) -> Recording {
+    let about = &trial.about;
+    let rounds = measured.tables[0].compared.ticks[0].len();
+    let mut header = host_header("tune", rounds as u32);
+    header.set_facts(&facts(asked, trial, measured));
+    let ended = measured.ended.iter();
+    let kept = ended.map(|ended| format!("{ended}; what was measured before is kept"));
+    header.complaints.extend(kept);
     let first = about
         .knobs
         .iter()
@@ -137,24 +125,27 @@ pub fn recording(
     let mut recording = Recording::new(header);
     for Table {
         set,
-        batch,
+        frames,
         compared,
     } in &measured.tables
     {
+        let (set, batch) = if frames.least < frames.most {
+            (PARTIAL, frames.least.midpoint(frames.most))
+        } else {
+            (trial.sets[*set].name, frames.most)
+        };
         for (values, rounds) in compared.values.iter().zip(&compared.ticks) {
-            let name = format!("{}, batch {batch}", about.words(values));
-            let series = recording.series(sets[*set].name, CASE, "");
-            recording
-                .header
-                .coordinates
-                .entry(name.clone())
-                .or_insert_with(|| {
-                    about
-                        .valued(values)
-                        .map(|(knob, value)| (knob.name.clone(), i64::from(*value).into()))
-                        .chain([("batch".to_owned(), (*batch as i64).into())])
-                        .collect()
-                });
+            let name = format!("{}, batch {frames}", about.words(values));
+            let series = recording.series(set, CASE, "");
+            let place = || {
+                let knobs = about.valued(values);
+                knobs
+                    .map(|(knob, value)| (knob.name.clone(), i64::from(*value).into()))
+                    .chain([("batch".to_owned(), (batch as i64).into())])
+                    .collect()
+            };
+            let coordinates = &mut recording.header.coordinates;
+            coordinates.entry(name.clone()).or_insert_with(place);
             for (round, ticks) in rounds.iter().enumerate() {
                 recording.add(
                     series,

@@ -25,10 +25,20 @@ const STEPS: [usize; 4] = [6, 4, 2, 1];
 /// Most steps of one place after these.
 const MOST_STEPS: usize = 12;
 
-/// Rounds of the last comparison before it is looked at, and those that it has at least: what else
-/// runs changes within a second.
+/// Rounds of the last comparison before it is looked at, those that it has at least, if there is
+/// time, and at most: what else runs changes within a second.
 const LOOK: usize = 32;
 const LEAST_ROUNDS: usize = 96;
+const MOST_ROUNDS: usize = 400;
+
+/// Rounds that there shall be time for in the last comparison: enough for intervals.
+const FEW_ROUNDS: usize = 12;
+
+/// Places that a search starts from: at least today's values, no prefetch and the rule of thumb.
+const PLACES: (usize, usize) = (3, 800);
+
+/// The share of a search's time that its first heat may take, as a divisor.
+const HEAT: usize = 8;
 
 /// A search is sure when nothing that it measured beside its pick may take less by more than this
 /// share.
@@ -50,6 +60,24 @@ pub trait Bench {
     /// # Errors
     /// Those of [`round`](Self::round).
     fn is_allowed(&mut self, values: &[u32]) -> Result<bool>;
+
+    /// Seconds since the work began.
+    fn seconds(&self) -> f64;
+
+    /// Candidates that were measured since then.
+    fn slices(&self) -> u64;
+
+    /// Tells the best values so far, and the share by which they take less than today's.
+    fn tell(&mut self, best: &[u32], less: f64);
+}
+
+/// Seconds since the work began at which a search has to end, and its last comparison.
+#[derive(Clone, Copy)]
+pub struct Ends {
+    /// The end of the search.
+    pub search: f64,
+    /// The end of the last comparison.
+    pub last: f64,
 }
 
 /// Candidates that were measured in the same rounds.
@@ -57,47 +85,72 @@ pub trait Bench {
 pub struct Compared {
     /// The candidates, in the last comparison the pick first.
     pub values: Vec<Vec<u32>>,
-    /// For each of them its ticks per record, one for each round.
+    /// For each of them its ticks per record, one for each round: those of the same rounds are the
+    /// first ones.
     pub ticks: Vec<Vec<f64>>,
+    /// True for those that are not measured any more, since they surely take more.
+    is_out: Vec<bool>,
 }
 
 impl Compared {
-    /// Candidates that are not measured yet; those that do other work are left out.
+    /// Candidates that are not measured yet; those that do other work are left out, and those that
+    /// cannot be checked `until` then.
     ///
     /// # Errors
     /// Those of the bench.
-    pub fn new(candidates: Vec<Vec<u32>>, bench: &mut impl Bench) -> Result<Self> {
+    pub fn new(candidates: Vec<Vec<u32>>, until: f64, bench: &mut impl Bench) -> Result<Self> {
         let mut values = Vec::new();
         for candidate in once(candidates) {
-            if bench.is_allowed(&candidate)? {
+            let is_late = values.len() >= PLACES.0 && bench.seconds() > until;
+            if !is_late && bench.is_allowed(&candidate)? {
                 values.push(candidate);
             }
         }
-        let ticks = vec![Vec::new(); values.len()];
-        Ok(Self { values, ticks })
+        Ok(Self {
+            ticks: vec![Vec::new(); values.len()],
+            is_out: vec![false; values.len()],
+            values,
+        })
     }
 
-    /// Measures some more rounds, in alternating order.
+    /// Measures some more rounds, in alternating order, one at least, and none more after `until`.
     ///
     /// # Errors
     /// Those of the bench; the rounds before are kept.
-    pub fn measure(&mut self, rounds: usize, bench: &mut impl Bench) -> Result {
+    pub fn measure(&mut self, rounds: usize, until: f64, bench: &mut impl Bench) -> Result {
         for _ in 0..rounds {
-            let is_reversed = self.ticks.first().is_some_and(|ticks| ticks.len() % 2 == 1);
-            let mut turn = self.values.iter().map(Vec::as_slice).collect_vec();
-            if is_reversed {
+            let done = self.ticks[0].len();
+            if done > 0 && bench.seconds() > until {
+                break;
+            }
+            let mut turn = (0..self.values.len())
+                .filter(|at| !self.is_out[*at])
+                .collect_vec();
+            if done % 2 == 1 {
                 turn.reverse();
             }
-            let mut ticks = bench.round(&turn)?;
-            if is_reversed {
-                ticks.reverse();
+            let ticks = bench.round(&turn.iter().map(|at| &*self.values[*at]).collect_vec())?;
+            for (at, ticks) in turn.into_iter().zip(ticks) {
+                self.ticks[at].push(ticks);
             }
-            self.ticks
-                .iter_mut()
-                .zip(ticks)
-                .for_each(|(all, ticks)| all.push(ticks));
         }
         Ok(())
+    }
+
+    /// Measures on what may be better than the first alone, and the second, which the answer
+    /// stands on.
+    fn drop_worse(&mut self) {
+        let is_worse =
+            |interval: Option<[f64; 2]>| interval.is_some_and(|[low, _]| low > 1.0 + SURE);
+        let worse = self.against_first().map(is_worse).collect_vec();
+        for (is_out, is_worse) in self
+            .is_out
+            .iter_mut()
+            .zip([false].into_iter().chain(worse))
+            .skip(2)
+        {
+            *is_out |= is_worse;
+        }
     }
 
     /// The candidates' ticks over those of the first, round by round: an interval for the median.
@@ -121,35 +174,54 @@ impl Compared {
             .all(|interval| interval.is_some_and(|[low, _]| low > 1.0 - SURE))
     }
 
-    /// What surely takes less than the first, the least of it.
-    fn better(&self) -> Option<&Vec<u32>> {
-        self.against_first()
-            .zip(&self.values[1..])
-            .filter_map(|(interval, values)| Some((interval?[1], values)))
-            .filter(|(high, _)| *high < 1.0 - SURE / 4.0)
-            .min_by(|a, b| a.0.total_cmp(&b.0))
-            .map(|(_, values)| values)
+    /// The place of what surely takes less than the first, the least of it.
+    fn better(&self) -> Option<usize> {
+        (1..)
+            .zip(self.against_first())
+            .filter_map(|(at, interval)| Some((at, interval?[1])))
+            .filter(|(_, high)| *high < 1.0 - SURE / 4.0)
+            .min_by(|a, b| a.1.total_cmp(&b.1))
+            .map(|(at, _)| at)
     }
 }
 
-/// Searches, starting from `most` places or fewer. `is_slow` is for a loop whose batches take long:
-/// it gets fewer rounds. `beside` adds to a pick what stands beside it in the last comparison,
-/// which has `most_rounds` at most.
+/// Searches, from `starts` and places of its own. `beside` adds to a pick what stands beside it in
+/// the last comparison, the most wanted first.
 ///
 /// # Errors
 /// Those of the bench; no candidate may be measured.
 pub fn search(
     space: &Space<'_>,
-    most: usize,
-    is_slow: bool,
-    most_rounds: usize,
+    ends: Ends,
+    starts: Vec<Vec<u32>>,
     beside: impl Fn(&[u32]) -> Vec<Vec<u32>>,
     bench: &mut impl Bench,
 ) -> Result<Compared> {
-    let first = if is_slow { 1 } else { FIRST_ROUNDS };
-    let mut random = fastrand::Rng::with_seed(1);
-    let mut race = |pool, bench: &mut _| race(pool, first, &mut random, bench);
-    let mut best = race(space.starts(most), bench)?;
+    // The first slice brings what is not there yet.
+    bench.round(&[&*space.none()])?;
+    let from = (bench.seconds(), bench.slices());
+    bench.round(&[&*space.none(); 3])?;
+    let slices = |bench: &_, until: f64| {
+        let (seconds, slices) = (Bench::seconds(bench), Bench::slices(bench));
+        let slice = (seconds - from.0) / (slices - from.1) as f64;
+        ((until - seconds).max(0.0) / slice) as usize
+    };
+    let places = slices(bench, ends.search);
+    let most = (places / HEAT).clamp(PLACES.0, PLACES.1);
+    let mut races = Races {
+        today: space.today(),
+        first: FIRST_ROUNDS.min(1 + places / 500),
+        random: fastrand::Rng::with_seed(1),
+        until: ends.search,
+    };
+    let starts = once(
+        starts
+            .into_iter()
+            .chain(space.starts(most))
+            .take(most)
+            .collect(),
+    );
+    let mut best = races.run(starts, bench)?;
     let mut picks = 0;
     loop {
         for (turn, step) in STEPS
@@ -159,51 +231,135 @@ pub fn search(
             .skip(if picks > 0 { STEPS.len() - 1 } else { 0 })
         {
             let before = best[0].clone();
+            if bench.seconds() > ends.search {
+                break;
+            }
             let near = best
                 .iter()
                 .take(WIDE)
                 .flat_map(|values| space.beside(values, step));
-            best = race(once(best.iter().cloned().chain(near).collect()), bench)?;
+            let room = slices(bench, ends.search).max(PLACES.0);
+            let pool = best.iter().cloned().chain(near).unique().take(room);
+            best = races.run(pool.collect(), bench)?;
             if turn >= STEPS.len() && best[0] == before {
                 break;
             }
         }
-        let mut last = Compared::new(beside(&best[0]), bench)?;
+        let mut all = beside(&best[0]);
+        all.truncate((slices(bench, ends.last) / FEW_ROUNDS).max(PLACES.0));
+        let until = bench.seconds().midpoint(ends.last);
+        let mut last = Compared::new(all, until, bench)?;
+        let better = last.settle(ends, picks < MOST_PICKS, bench)?;
+        match better {
+            Some(better) => best.insert(0, better),
+            None => return Ok(last),
+        }
+        picks += 1;
+    }
+}
+
+impl Compared {
+    /// Measures until nothing may take less than the first, or the time is up. Returns what the
+    /// search shall go on with, if there is time for it and something takes less; without time
+    /// that becomes the first.
+    fn settle(
+        &mut self,
+        ends: Ends,
+        goes_on: bool,
+        bench: &mut impl Bench,
+    ) -> Result<Option<Vec<u32>>> {
         loop {
-            let (look, least) = if is_slow {
-                (LOOK / 4, LOOK / 4)
-            } else {
-                (LOOK, LEAST_ROUNDS)
-            };
-            let done = last.ticks.first().map_or(0, Vec::len);
-            last.measure(look.min(most_rounds.saturating_sub(done).max(1)), bench)?;
-            if let Some(better) = last.better().filter(|_| picks < MOST_PICKS) {
-                best.insert(0, better.clone());
-                picks += 1;
-                break;
+            self.measure(LOOK, ends.last, bench)?;
+            let better = self.better();
+            if let Some(better) = better {
+                if goes_on && bench.seconds() < ends.search {
+                    return Ok(Some(self.values[better].clone()));
+                }
+                self.values.swap(0, better);
+                self.ticks.swap(0, better);
+                self.is_out.swap(0, better);
             }
-            let done = last.ticks[0].len();
-            if done >= least && last.is_sure() || done >= most_rounds {
-                return Ok(last);
+            self.drop_worse();
+            let done = self.ticks[0].len();
+            if done >= LEAST_ROUNDS && better.is_none() && self.is_sure()
+                || done >= MOST_ROUNDS
+                || bench.seconds() > ends.last
+            {
+                return Ok(None);
             }
         }
     }
 }
 
-/// The few best of some candidates, the best first.
-fn race(
-    mut pool: Vec<Vec<u32>>,
-    mut rounds: usize,
-    random: &mut fastrand::Rng,
-    bench: &mut impl Bench,
-) -> Result<Vec<Vec<u32>>> {
-    loop {
-        // Each round's own middle goes out of its values: rounds differ by what else runs.
+/// Races of candidates.
+struct Races {
+    /// Today's values, which go along.
+    today: Vec<u32>,
+    /// Rounds of a race's first heat.
+    first: usize,
+    random: fastrand::Rng,
+    /// Seconds since the work began at which a race has to end.
+    until: f64,
+}
+
+impl Races {
+    /// The few best of some candidates, the best first.
+    fn run(&mut self, mut pool: Vec<Vec<u32>>, bench: &mut impl Bench) -> Result<Vec<Vec<u32>>> {
+        let mut rounds = self.first;
+        pool.retain(|values| *values != self.today);
+        pool.push(self.today.clone());
+        loop {
+            let score = self.heat(&pool, rounds, bench)?;
+            let today = score[score.len() - 1];
+            let is_last = pool.len() <= 2 * KEPT || bench.seconds() > self.until;
+            let keep = if is_last {
+                KEPT
+            } else {
+                (pool.len() / 3).max(KEPT)
+            };
+            // One fault among the best makes all doubtful.
+            let (mut kept, mut is_doubtful) = (Vec::new(), false);
+            for at in (0..pool.len()).sorted_by(|a, b| score[*a].total_cmp(&score[*b])) {
+                let is_kept = kept.len() < keep
+                    && (kept.len() >= KEPT && !is_doubtful || bench.is_allowed(&pool[at])?);
+                is_doubtful |= !is_kept && kept.len() < keep;
+                kept.extend(is_kept.then_some(at));
+            }
+            let Some(best) = kept.first() else {
+                return Err(Error::failed(
+                    "the loop does other work at every value that was tried",
+                ));
+            };
+            bench.tell(&pool[*best], 1.0 - (score[*best] - today).exp());
+            pool = kept
+                .into_iter()
+                .map(|at| std::mem::take(&mut pool[at]))
+                .collect();
+            if is_last {
+                return Ok(pool);
+            }
+            pool.retain(|values| *values != self.today);
+            pool.push(self.today.clone());
+            rounds *= 2;
+        }
+    }
+
+    /// The candidates' logarithms of their ticks, against each round's own middle: rounds differ
+    /// by what else runs.
+    fn heat(
+        &mut self,
+        pool: &[Vec<u32>],
+        rounds: usize,
+        bench: &mut impl Bench,
+    ) -> Result<Vec<f64>> {
         let mut logarithms = vec![Vec::new(); pool.len()];
         let mut order = (0..pool.len()).collect_vec();
-        for _ in 0..rounds {
-            random.shuffle(&mut order);
-            let ticks = bench.round(&order.iter().map(|at| pool[*at].as_slice()).collect_vec())?;
+        for round in 0..rounds {
+            if round > 0 && bench.seconds() > self.until {
+                break;
+            }
+            self.random.shuffle(&mut order);
+            let ticks = bench.round(&order.iter().map(|at| &*pool[*at]).collect_vec())?;
             let middle = median(&ticks).unwrap_or(1.0);
             order
                 .iter()
@@ -212,30 +368,8 @@ fn race(
         }
         let score = logarithms
             .iter()
-            .map(|of| median(of).unwrap_or(f64::INFINITY))
-            .collect_vec();
-        order.sort_by(|a, b| score[*a].total_cmp(&score[*b]));
-        let is_last = pool.len() <= 2 * KEPT;
-        let keep = if is_last {
-            KEPT
-        } else {
-            (pool.len() / 3).max(KEPT)
-        };
-        let mut kept = Vec::new();
-        for at in order {
-            if kept.len() < keep && bench.is_allowed(&pool[at])? {
-                kept.push(pool[at].clone());
-            }
-        }
-        if kept.is_empty() {
-            return Err(Error::failed(
-                "the loop does other work at every value that was tried",
-            ));
-        }
-        if is_last {
-            return Ok(kept);
-        }
-        (pool, rounds) = (kept, 2 * rounds);
+            .map(|of| median(of).unwrap_or(f64::INFINITY));
+        Ok(score.collect())
     }
 }
 
@@ -247,6 +381,9 @@ mod tests {
     /// A loop of which everything is known, on a machine that drifts and makes noise.
     struct Known<T: Fn(&[u32]) -> f64> {
         truth: T,
+        /// Seconds of a slice, and those that went by.
+        slice: f64,
+        gone: f64,
         random: fastrand::Rng,
         drift: f64,
         forbidden: fn(&[u32]) -> bool,
@@ -255,6 +392,7 @@ mod tests {
     impl<T: Fn(&[u32]) -> f64> Bench for Known<T> {
         fn round(&mut self, candidates: &[&[u32]]) -> Result<Vec<f64>, Error> {
             self.drift = 1.0 + 0.5 * self.random.f64();
+            self.gone += self.slice * candidates.len() as f64;
             let mut noise = || 1.0 + 0.04 * (self.random.f64() - 0.5);
             Ok(candidates
                 .iter()
@@ -265,11 +403,28 @@ mod tests {
         fn is_allowed(&mut self, values: &[u32]) -> Result<bool, Error> {
             Ok(!(self.forbidden)(values))
         }
+
+        fn seconds(&self) -> f64 {
+            self.gone
+        }
+
+        fn slices(&self) -> u64 {
+            (self.gone / self.slice).round() as u64
+        }
+
+        fn tell(&mut self, _: &[u32], _: f64) {}
     }
+
+    const ENDS: Ends = Ends {
+        search: 8.0,
+        last: 12.0,
+    };
 
     fn known<T: Fn(&[u32]) -> f64>(truth: T) -> Known<T> {
         Known {
             truth,
+            slice: 0.0005,
+            gone: 0.0,
             random: fastrand::Rng::with_seed(7),
             drift: 1.0,
             forbidden: |_| false,
@@ -282,7 +437,7 @@ mod tests {
     ) -> Compared {
         let space = Space::new(knobs, 256);
         let beside = |pick: &[u32]| once([vec![pick.to_vec()], space.curves(pick, 9)].concat());
-        search(&space, 600, false, 400, beside, bench).unwrap()
+        search(&space, ENDS, Vec::new(), beside, bench).unwrap()
     }
 
     #[test]
@@ -301,7 +456,7 @@ mod tests {
                 && found
                     .ticks
                     .iter()
-                    .all(|ticks| ticks.len() == found.ticks[0].len())
+                    .all(|ticks| ticks.len() <= found.ticks[0].len())
         );
     }
 
@@ -322,14 +477,18 @@ mod tests {
         assert_eq!(found.values[0], [8]);
         bench.forbidden = |_| true;
         let one = knobs(1, false);
-        search(
-            &Space::new(&one, 256),
-            600,
-            false,
-            9,
-            |_| Vec::new(),
-            &mut bench,
-        )
-        .unwrap_err();
+        let space = Space::new(&one, 256);
+        search(&space, ENDS, Vec::new(), |_| Vec::new(), &mut bench).unwrap_err();
+    }
+
+    #[test]
+    fn it_ends_in_time_however_long_a_slice_takes() {
+        for (slice, over) in [(0.000_4, 0.1), (0.01, 0.5), (0.2, 1.5), (1.0, 8.0)] {
+            let mut bench = known(|values| 100.0 + f64::from(values[0].abs_diff(9)));
+            bench.slice = slice;
+            let found = found(&knobs(4, true), &mut bench);
+            assert!(bench.gone < ENDS.last + over, "{slice}: {}", bench.gone);
+            assert!(!found.ticks[0].is_empty());
+        }
     }
 }

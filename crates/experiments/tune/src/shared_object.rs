@@ -5,9 +5,11 @@ use crate::protocol::{KnobAbout, KnobKind, LoopAbout};
 use itertools::Itertools;
 use std::ffi::c_void;
 use std::path::Path;
-use stopwatt_loop::{ABI, AFTER_NONE, CHOICE, DISTANCE, KNOBS_MAX, Knob, LINE, LoopTable, SYMBOL};
+use stopwatt_loop::{
+    ABI, AFTER_NONE, CHOICE, DISTANCE, KNOBS_MAX, Knob, LINE, LoopTable, RESULTS, Results, SYMBOL,
+};
 use worker_process::Wrong;
-use worker_process::shared_object::{tables, text};
+use worker_process::shared_object::{function, tables, text};
 
 /// Most bytes of a record.
 const RECORD_MAX: u64 = 1 << 20;
@@ -15,6 +17,9 @@ const RECORD_MAX: u64 = 1 << 20;
 /// A loop whose table was looked at. The shared object stays loaded as long as the process lives.
 pub struct SharedLoop {
     table: LoopTable,
+    /// The loop's number in its shared object.
+    number: u32,
+    results: Option<Results>,
     /// Description of the shared loop.
     pub about: LoopAbout,
 }
@@ -95,6 +100,78 @@ fn knob_about(
     })
 }
 
+/// What a table says of its loop, if it can be so.
+fn checked(table: &LoopTable, name: String, shown: &str) -> Result<LoopAbout, Wrong> {
+    let told = document::printable(&name);
+    let refused =
+        |what: &str, help: &str| Err(Wrong::new(format!("{shown}, loop `{told}`: {what}"), help));
+    if name.is_empty() || !is_printable(&name) {
+        return refused(
+            "it has no name of printable letters",
+            "`name` is what tables call it",
+        );
+    }
+    let count = table.knobs as usize;
+    if !(1..=KNOBS_MAX).contains(&count) || table.knob.is_null() {
+        return refused(
+            &format!("it has {count} knobs"),
+            &format!("1 to {KNOBS_MAX}, and `knob` points to them"),
+        );
+    }
+    if table.set_up.is_none() || table.run.is_none() {
+        return refused(
+            "`set_up` or `run` is missing",
+            "both are needed; `tear_down` may be NULL",
+        );
+    }
+    if !(1..=RECORD_MAX).contains(&table.record_bytes) {
+        return refused(
+            &format!("`record_bytes` is {}", table.record_bytes),
+            "64 for each cache line that run() touches of a record",
+        );
+    }
+    // SAFETY: the interface says that `knob` points to that number of knobs.
+    let raw = unsafe { std::slice::from_raw_parts(table.knob, count) };
+    let mut knobs: Vec<KnobAbout> = Vec::new();
+    for knob in raw {
+        // SAFETY: names end, by the interface.
+        let (own, define) = unsafe { (text(knob.name), text(knob.define)) };
+        let own = own.unwrap_or_default();
+        if own.is_empty() || knobs.iter().any(|other| other.name == own) {
+            return refused(
+                &format!("a knob is called `{own}`"),
+                "each knob has a name of its own",
+            );
+        }
+        if let Some(name) = [Some(&own), define.as_ref()]
+            .into_iter()
+            .flatten()
+            .find(|name| !is_printable(name))
+        {
+            return refused(
+                &format!("a knob is called `{}`", document::printable(name)),
+                "names are of printable letters, in one line",
+            );
+        }
+        let about = knob_about(knob, own, define, &knobs)
+            .map_err(|(what, help)| Wrong::new(format!("{shown}, loop `{name}`: {what}"), help))?;
+        knobs.push(about);
+    }
+    if knobs.iter().all(|knob| knob.kind == KnobKind::Line) {
+        return refused(
+            "no knob is a distance or a choice",
+            "one STOPWATT_DISTANCE or STOPWATT_CHOICE at least: there is nothing to tune otherwise",
+        );
+    }
+    let most_records = (table.most_records > 0).then_some(table.most_records);
+    Ok(LoopAbout {
+        name,
+        knobs,
+        record_bytes: table.record_bytes,
+        most_records,
+    })
+}
+
 impl SharedLoop {
     /// Loads a shared object, and takes the loop of a name, or its first.
     ///
@@ -106,12 +183,19 @@ impl SharedLoop {
         // function.
         let tables = unsafe { tables::<LoopTable>(path, SYMBOL, ABI, "stopwatt_loop.h") }?;
         let mut names = Vec::new();
-        for table in tables {
+        for (number, table) in (0..).zip(tables) {
             let table = table?;
             // SAFETY: names end, by the interface.
             let own = unsafe { text(table.name) }.unwrap_or_default();
             if name.is_none_or(|name| name == own) {
-                return Self::checked(table, own, &shown.to_string());
+                // SAFETY: as above.
+                let results = unsafe { function(path, RESULTS) };
+                return Ok(Self {
+                    about: checked(&table, own, &shown.to_string())?,
+                    table,
+                    number,
+                    results,
+                });
             }
             names.push(own);
         }
@@ -128,80 +212,6 @@ impl SharedLoop {
                 "stopwatt_loop(0) returned NULL",
             )),
         }
-    }
-
-    fn checked(table: LoopTable, name: String, shown: &str) -> Result<Self, Wrong> {
-        let told = document::printable(&name);
-        let refused = |what: &str, help: &str| {
-            Err(Wrong::new(format!("{shown}, loop `{told}`: {what}"), help))
-        };
-        if name.is_empty() || !is_printable(&name) {
-            return refused(
-                "it has no name of printable letters",
-                "`name` is what tables call it",
-            );
-        }
-        let count = table.knobs as usize;
-        if !(1..=KNOBS_MAX).contains(&count) || table.knob.is_null() {
-            return refused(
-                &format!("it has {count} knobs"),
-                &format!("1 to {KNOBS_MAX}, and `knob` points to them"),
-            );
-        }
-        if table.set_up.is_none() || table.run.is_none() {
-            return refused(
-                "`set_up` or `run` is missing",
-                "both are needed; `tear_down` may be NULL",
-            );
-        }
-        if !(1..=RECORD_MAX).contains(&table.record_bytes) {
-            return refused(
-                &format!("`record_bytes` is {}", table.record_bytes),
-                "64 for each cache line that run() touches of a record",
-            );
-        }
-        // SAFETY: the interface says that `knob` points to that number of knobs.
-        let raw = unsafe { std::slice::from_raw_parts(table.knob, count) };
-        let mut knobs: Vec<KnobAbout> = Vec::new();
-        for knob in raw {
-            // SAFETY: names end, by the interface.
-            let (own, define) = unsafe { (text(knob.name), text(knob.define)) };
-            let own = own.unwrap_or_default();
-            if own.is_empty() || knobs.iter().any(|other| other.name == own) {
-                return refused(
-                    &format!("a knob is called `{own}`"),
-                    "each knob has a name of its own",
-                );
-            }
-            if let Some(name) = [Some(&own), define.as_ref()]
-                .into_iter()
-                .flatten()
-                .find(|name| !is_printable(name))
-            {
-                return refused(
-                    &format!("a knob is called `{}`", document::printable(name)),
-                    "names are of printable letters, in one line",
-                );
-            }
-            let about = knob_about(knob, own, define, &knobs).map_err(|(what, help)| {
-                Wrong::new(format!("{shown}, loop `{name}`: {what}"), help)
-            })?;
-            knobs.push(about);
-        }
-        if knobs.iter().all(|knob| knob.kind == KnobKind::Line) {
-            return refused(
-                "no knob is a distance or a choice",
-                "one STOPWATT_DISTANCE or STOPWATT_CHOICE at least: there is nothing to tune otherwise",
-            );
-        }
-        let most_records = (table.most_records > 0).then_some(table.most_records);
-        let about = LoopAbout {
-            name,
-            knobs,
-            record_bytes: table.record_bytes,
-            most_records,
-        };
-        Ok(Self { table, about })
     }
 
     /// Makes records; `None` if the loop says that there is no memory.
@@ -231,5 +241,17 @@ impl SharedLoop {
                 )
             };
         }
+    }
+
+    /// True if the loop says itself what came of a record.
+    pub fn has_results(&self) -> bool {
+        self.results.is_some()
+    }
+
+    /// What came of a record of `of`, as a number; 0 where the loop does not say it.
+    pub fn results(&self, of: &SharedRecords, record: *mut c_void) -> u64 {
+        // SAFETY: the state is from this loop, and the record is among its own.
+        let said = |results: Results| unsafe { results(self.number, of.state, record) };
+        self.results.map_or(0, said)
     }
 }

@@ -107,6 +107,11 @@ impl<'a> Space<'a> {
         )
     }
 
+    /// Today's values.
+    pub fn today(&self) -> Vec<u32> {
+        self.fit(&self.knobs.iter().map(|knob| knob.today).collect_vec())
+    }
+
     /// No prefetch, or the least distances that the loop takes.
     pub fn none(&self) -> Vec<u32> {
         self.by_place(|_, _| 0)
@@ -119,11 +124,10 @@ impl<'a> Space<'a> {
 
     /// What stands beside the best in an answer, each once.
     pub fn named(&self) -> Vec<Start> {
-        let today = self.knobs.iter().map(|knob| knob.today).collect_vec();
         let mut all = vec![
             Start {
                 name: "today",
-                values: self.fit(&today),
+                values: self.today(),
             },
             Start {
                 name: "no prefetch",

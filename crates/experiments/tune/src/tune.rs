@@ -2,18 +2,16 @@
 
 use crate::loop_bench::{Checker, LoopBench, WorkingSet, set_up, working_sets};
 use crate::process::Process;
-use crate::protocol::{LoopAbout, Source};
+use crate::protocol::{Cell, Frames, LoopAbout, Source};
 use crate::results::{self, Measurements, Table};
-use crate::search::{Compared, search};
+use crate::search::{Bench, Compared, Ends, search};
 use crate::space::{Space, Start};
 use crate::system;
-use dataplane_experiments::host_header;
 use experiment::setting::{CheckedSetting, InputFile, Number, Or, Switch};
-use experiment::{About, Error, Experiment, Observer, Request, Result, Settings, World};
+use experiment::{About, Error, Experiment, Observer, Progress, Request, Result, Settings, World};
 use itertools::Itertools;
 use recording::Recording;
-use std::collections::HashMap;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Tries a loop's distances and batch.
 pub struct Tune;
@@ -29,12 +27,9 @@ const NAME: CheckedSetting<String> = CheckedSetting::new(
 
 const BATCH: Or<Number<u64>> = Number::new("batch", 4..=4096, "Records of a call.").or(256);
 
-const ROUNDS: Or<Number<usize>> = Number::new(
-    "rounds",
-    3..=10_000,
-    "Rounds of the last comparison at most; it stops earlier when it is sure.",
-)
-.or(400);
+const FOR: Or<Number<u64>> = Number::new("for", 1..=3600, "The time that all of it may take.")
+    .unit("s")
+    .or(20);
 
 const MEMORY: Or<Number<u64>> = Number::new(
     "memory",
@@ -54,7 +49,7 @@ const PATIENCE: Or<Number<u64>> = Number::new(
 
 const RESULTS_MAY_DIFFER: Switch = Switch::new(
     "results-may-differ",
-    "Measure values with which the loop leaves other results in memory, too, as one may that counts its prefetches.",
+    "Measure values with which the loop has other results, too; nothing is checked then.",
 );
 
 const SMALL_PAGES: Switch =
@@ -66,14 +61,14 @@ static ABOUT: About = About {
     details: "The loop is a shared object with a small C interface. It runs in a process of its own. \
               Candidates start from today's values, no prefetch, what an engineer would try, and a coarse grid; they are compared in \
               the same rounds, and the values beside the best are tried with smaller and smaller steps. The answer has the best beside \
-              today's values with an interval, and says so if they cannot be told apart. Values with which the loop leaves other \
-              results in memory are left out.",
+              today's values with an interval, and says so if they cannot be told apart. It comes after 20 seconds at the latest \
+              (--for). Values with which the loop has other results are left out.",
     worlds: &[(World::Host, "real memory, the machine's own clock")],
     settings: &[
         &LOOP,
         &NAME,
         &BATCH,
-        &ROUNDS,
+        &FOR,
         &MEMORY,
         &PATIENCE,
         &RESULTS_MAY_DIFFER,
@@ -89,12 +84,16 @@ static ABOUT: About = About {
 /// Batches that the best is tried with beside the one that was asked for.
 const BATCHES: [u64; 7] = [16, 32, 64, 128, 256, 512, 1024];
 
-/// Seconds of the first heat of a search at most, about, and the places that it starts from.
-const HEAT_SECONDS: f64 = 3.0;
-const PLACES: (f64, f64) = (8.0, 800.0);
+/// Records of a call of a router that is not busy: the vectors that it works on are not full.
+const PARTIAL: Frames = Frames {
+    least: 20,
+    most: 100,
+};
 
-/// A slice of more seconds belongs to a slow loop.
-const SLOW_SECONDS: f64 = 0.01;
+/// Shares of the time that is left after which a search ends, and its last comparison: for the
+/// batch that was asked for, and for vectors that are not full.
+const FULL_ENDS: (f64, f64) = (0.45, 0.65);
+const PARTIAL_ENDS: (f64, f64) = (0.5, 0.75);
 
 /// Points of a curve through the best.
 const POINTS: usize = 10;
@@ -112,143 +111,189 @@ impl Experiment for Tune {
     }
 
     fn run(&self, request: &Request<'_>, observer: &Observer) -> Result<Recording> {
-        let settings = &request.settings;
-        let source = source(settings)?;
-        let progress = &observer.progress;
+        let asked = Asked::read(&request.settings)?;
+        let mut trial = Trial::set_up(&asked, &observer.progress)?;
+        let measured = trial.measure()?;
+        Ok(results::recording(&asked, &trial, &measured))
+    }
+}
+
+/// What was asked for.
+pub struct Asked {
+    /// Origin of the loop.
+    pub source: Source,
+    /// Records of a call.
+    pub batch: u64,
+    /// Bytes of the largest working set.
+    pub memory: u64,
+    from: Instant,
+    seconds: f64,
+    patience: Duration,
+    huge_pages: bool,
+    is_checked: bool,
+}
+
+impl Asked {
+    fn read(settings: &Settings) -> Result<Self> {
+        Ok(Self {
+            source: source(settings)?,
+            batch: settings.get(BATCH),
+            memory: settings.get(MEMORY) << 20,
+            from: Instant::now(),
+            seconds: settings.get(FOR) as f64,
+            patience: Duration::from_secs(settings.get(PATIENCE)),
+            huge_pages: !settings.get(SMALL_PAGES),
+            is_checked: !settings.get(RESULTS_MAY_DIFFER),
+        })
+    }
+
+    /// Ends of a search that begins now, by the shares of the time that is left; at least a tenth
+    /// of all of it is.
+    fn ends(&self, shares: (f64, f64)) -> Ends {
+        let gone = self.from.elapsed().as_secs_f64();
+        let left = (self.seconds - gone).max(self.seconds / 10.0);
+        Ends {
+            search: gone + shares.0 * left,
+            last: gone + shares.1 * left,
+        }
+    }
+}
+
+/// A loop that is tried out.
+pub struct Trial<'a> {
+    asked: &'a Asked,
+    /// The loop, measured.
+    pub bench: LoopBench<'a>,
+    /// Description of the loop.
+    pub about: LoopAbout,
+    /// The working sets, the largest last.
+    pub sets: Vec<WorkingSet>,
+    /// What stands beside the best.
+    pub named: Vec<Start>,
+}
+
+impl<'a> Trial<'a> {
+    fn set_up(asked: &'a Asked, progress: &'a Progress) -> Result<Self> {
         progress.say("starting the loop");
-        let patience = Duration::from_secs(settings.get(PATIENCE));
-        let mut process = Process::start(&source, !settings.get(SMALL_PAGES), patience)?;
-        let (memory, batch) = (settings.get(MEMORY) << 20, settings.get(BATCH));
-        let (records, huge) = set_up(&mut process, memory, batch)?;
-        let mut checker = if settings.get(RESULTS_MAY_DIFFER) {
-            None
-        } else {
-            Checker::new(&source, batch, patience)?
-        };
+        let mut process = Process::start(&asked.source, asked.huge_pages, asked.patience)?;
+        let records = set_up(&mut process, asked.memory, asked.batch)?;
+        let checker = asked
+            .is_checked
+            .then(|| Checker::new(&asked.source, asked.batch, asked.patience));
         let about = process.about.clone();
-        let sets = working_sets(&about, batch, &system::cache_bytes(), records);
-        let mut bench = LoopBench {
-            process: &mut process,
-            checker: checker.as_mut(),
-            progress,
-            records,
-            batch,
-            checked: HashMap::new(),
-            slices: 0,
-        };
-        progress.say("searching");
-        let (last, named) = last_comparison(&mut bench, &about, settings.get(ROUNDS))?;
-        let pick = last.values[0].clone();
+        Ok(Self {
+            asked,
+            bench: LoopBench {
+                process,
+                checker: checker.transpose()?,
+                progress,
+                from: asked.from,
+                slices: 0,
+            },
+            sets: working_sets(&about, asked.batch, &system::cache_bytes(), records),
+            named: Space::new(&about.knobs, asked.batch).named(),
+            about,
+        })
+    }
+
+    /// What is measured in the largest working set, and elsewhere as far as the loop goes on.
+    fn measure(&mut self) -> Result<Measurements> {
+        let all = Frames::of(self.asked.batch);
+        let full = self.search(all, FULL_ENDS, Vec::new())?;
         let mut measured = Measurements {
-            tables: vec![Table {
-                set: sets.len() - 1,
-                batch,
-                compared: last,
-            }],
-            named,
-            left_out: Vec::new(),
-            is_checked: bench.checker.is_some(),
+            tables: vec![full],
             ended: None,
         };
-        progress.say("trying other working sets and batches");
-        if let Err(error) = elsewhere(&mut bench, &about, &sets, &pick, &mut measured) {
-            progress.check()?;
-            measured.ended = Some(error.to_string());
-        }
-        let slices = bench.slices;
-        let left_out = bench.checked.iter().filter(|(_, is_same)| !**is_same);
-        measured.left_out = left_out.map(|(values, _)| values.clone()).collect();
-        measured.left_out.sort();
-        let mut header = host_header(
-            ABOUT.name,
-            measured.tables[0].compared.ticks[0].len() as u32,
-        );
-        let facts = results::facts(
-            &process,
-            &source.path.display().to_string(),
-            batch,
-            &sets,
-            huge,
-            &measured,
-            slices,
-        );
-        header.set_facts(&facts);
-        let notes = results::notes(&process, memory, records, &measured);
-        header.notes.extend(notes);
-        let kept = "what was measured before is kept";
-        let ended = measured.ended.iter();
-        header
-            .complaints
-            .extend(ended.map(|ended| format!("{ended}; {kept}")));
-        Ok(results::recording(header, &about, &sets, &measured))
+        let ended = self.elsewhere(&mut measured.tables);
+        self.bench.progress.check()?;
+        measured.ended = ended.err().map(|error| error.to_string());
+        Ok(measured)
     }
-}
 
-/// Searches on the largest working set, and compares the best with what stands beside it.
-fn last_comparison(
-    bench: &mut LoopBench<'_>,
-    about: &LoopAbout,
-    rounds: usize,
-) -> Result<(Compared, Vec<Start>)> {
-    let space = Space::new(&about.knobs, bench.batch);
-    let named = space.named();
-    let seconds = bench.seconds(&space.none())?;
-    let is_slow = seconds > SLOW_SECONDS;
-    Ok((
-        search(
-            &space,
-            (HEAT_SECONDS / 4.0 / seconds).clamp(PLACES.0, PLACES.1) as usize,
-            is_slow,
-            rounds,
-            |pick| {
-                let all = named.iter().map(|start| start.values.clone());
-                let curves = space.curves(pick, if is_slow { 4 } else { POINTS });
-                [pick.to_vec()]
-                    .into_iter()
-                    .chain(all)
-                    .chain(space.beside(pick, 1))
-                    .chain(curves)
-                    .collect()
-            },
-            bench,
-        )?,
-        named,
-    ))
-}
-
-/// Measures the best, and what an engineer would try, in the other working sets and batches.
-fn elsewhere(
-    bench: &mut LoopBench<'_>,
-    about: &LoopAbout,
-    sets: &[WorkingSet],
-    pick: &[u32],
-    measured: &mut Measurements,
-) -> Result {
-    let far = sets.len() - 1;
-    let asked = bench.batch;
-    let others = BATCHES
-        .into_iter()
-        .filter(|batch| *batch != asked && *batch <= sets[far].records);
-    for (set, batch) in (0..far)
-        .map(|set| (set, asked))
-        .chain(others.map(|batch| (far, batch)))
-        .collect_vec()
-    {
-        let space = Space::new(&about.knobs, batch);
-        (bench.records, bench.batch) = (sets[set].records, batch);
-        let values = [pick]
-            .into_iter()
-            .chain(measured.named.iter().map(|start| start.values.as_slice()))
-            .map(|values| space.fit(values));
-        let mut compared = Compared::new(values.collect(), bench)?;
-        compared.measure(ROUNDS_ELSEWHERE, bench)?;
-        measured.tables.push(Table {
+    /// Searches on the largest working set, and compares the best with what stands beside it.
+    fn search(
+        &mut self,
+        frames: Frames,
+        shares: (f64, f64),
+        starts: Vec<Vec<u32>>,
+    ) -> Result<Table> {
+        let space = Space::new(&self.about.knobs, self.asked.batch);
+        let named = self.named.iter().map(|start| start.values.clone());
+        let named = starts.iter().cloned().chain(named).collect_vec();
+        let beside = |pick: &[u32]| {
+            [
+                vec![pick.to_vec()],
+                named.clone(),
+                space.beside(pick, 1),
+                space.curves(pick, POINTS),
+            ]
+            .concat()
+        };
+        let set = self.sets.len() - 1;
+        let cell = Cell {
+            records: self.sets[set].records,
+            frames,
+        };
+        let ends = self.asked.ends(shares);
+        Ok(Table {
             set,
-            batch,
-            compared,
-        });
+            frames,
+            compared: search(
+                &space,
+                ends,
+                starts.clone(),
+                beside,
+                &mut self.bench.at(cell),
+            )?,
+        })
     }
-    Ok(())
+
+    /// Searches for vectors that are not full, and measures the best, and what an engineer would
+    /// try, in the other working sets and batches, as long as there is time.
+    fn elsewhere(&mut self, tables: &mut Vec<Table>) -> Result {
+        let pick = tables[0].compared.values[0].clone();
+        let asked = self.asked.batch;
+        if asked > PARTIAL.least {
+            self.bench
+                .progress
+                .say("searching for vectors that are not full");
+            let most = PARTIAL.most.min(asked);
+            let frames = Frames { most, ..PARTIAL };
+            tables.push(self.search(frames, PARTIAL_ENDS, vec![pick.clone()])?);
+        }
+        self.bench
+            .progress
+            .say("trying other working sets and batches");
+        let far = self.sets.len() - 1;
+        let others = BATCHES
+            .into_iter()
+            .filter(|batch| *batch != asked && *batch <= self.sets[far].records);
+        let near = (0..far).map(|set| (set, asked));
+        for (set, batch) in near.chain(others.map(|batch| (far, batch))).collect_vec() {
+            let until = self.asked.ends((1.0, 1.0)).last;
+            let space = Space::new(&self.about.knobs, batch);
+            let values = [&pick]
+                .into_iter()
+                .chain(self.named.iter().map(|start| &start.values))
+                .map(|values| space.fit(values));
+            let cell = Cell {
+                records: self.sets[set].records,
+                frames: Frames::of(batch),
+            };
+            let bench = &mut self.bench.at(cell);
+            if bench.seconds() >= self.asked.seconds {
+                break;
+            }
+            let mut compared = Compared::new(values.collect(), until, bench)?;
+            compared.measure(ROUNDS_ELSEWHERE, until, bench)?;
+            tables.push(Table {
+                set,
+                frames: cell.frames,
+                compared,
+            });
+        }
+        Ok(())
+    }
 }
 
 /// The loop that is asked for.

@@ -1,9 +1,9 @@
 //! The process that runs a loop. It has it for itself, so a loop that crashes or hangs takes
 //! nothing else with it.
 
+use crate::protocol::{Frames, Learned, LoopAbout, Measure, Request, Source};
 #[cfg(target_os = "linux")]
-use crate::footprint::{Turn, changed};
-use crate::protocol::{Changed, LoopAbout, Made, Measure, Request, Source};
+use crate::reference::Reference;
 use crate::shared_object::{SharedLoop, SharedRecords};
 use crate::system;
 use dataplane::machine;
@@ -16,7 +16,7 @@ use worker_process::Wrong;
 const SEED: u64 = 1;
 
 /// Records between two looks at the clock.
-const STRETCH: u64 = 1024;
+const STRETCH: usize = 1024;
 
 /// The argument that makes the program such a process.
 pub const ARGUMENT: &str = "tune-worker";
@@ -29,6 +29,9 @@ pub fn work() -> u8 {
         records: None,
         order: Vec::new(),
         next: 0,
+        sizes: fastrand::Rng::with_seed(SEED),
+        #[cfg(target_os = "linux")]
+        reference: None,
     };
     worker_process::work(|request| worker.answer(request))
 }
@@ -39,6 +42,11 @@ struct Worker {
     /// The records that are gone through, in their order, and the next of them.
     order: Vec<*mut c_void>,
     next: usize,
+    /// The sizes of calls, where these vary.
+    sizes: fastrand::Rng,
+    /// What calls are compared with.
+    #[cfg(target_os = "linux")]
+    reference: Option<Reference>,
 }
 
 fn refused<T>(message: impl Into<String>, help: &str) -> Result<T, Wrong> {
@@ -51,7 +59,8 @@ impl Worker {
             Request::Open(source) => json!(self.open(source)?),
             Request::SetUp { count } => json!(self.set_up(count)?),
             Request::Measure(measure) => json!(self.measure(&measure)?),
-            Request::Check { batch, values } => json!(self.check(batch, &values)?),
+            Request::Learn { frames, values } => json!(self.learn(frames, values)?),
+            Request::Check { values } => json!(self.check(&values)?),
         })
     }
 
@@ -63,7 +72,7 @@ impl Worker {
         Ok(about)
     }
 
-    fn set_up(&mut self, count: u64) -> Result<Option<Made>, Wrong> {
+    fn set_up(&mut self, count: u64) -> Result<Option<u64>, Wrong> {
         let Some(opened) = &self.opened else {
             return refused("no loop is open", "open one first");
         };
@@ -74,13 +83,8 @@ impl Worker {
         let Some(records) = opened.set_up(count, SEED) else {
             return Ok(None);
         };
-        let first = records.records.first().map_or(0, |first| *first as usize);
         self.records = Some(records);
-        let bytes = system::own_bytes().saturating_sub(before);
-        Ok(Some(Made {
-            huge: system::huge_share(first),
-            bytes,
-        }))
+        Ok(Some(system::own_bytes().saturating_sub(before)))
     }
 
     /// The records of a working set, shuffled.
@@ -99,100 +103,146 @@ impl Worker {
         Ok(())
     }
 
-    /// The loop with its records in their order, and the place of the next; a batch and values have
-    /// to fit them.
-    fn ready(
-        &mut self,
-        records: u64,
-        batch: usize,
-        values: &[u32],
-    ) -> Result<(Calls<'_>, &mut usize), Wrong> {
-        self.choose(records.max(batch as u64))?;
-        let Some(opened) = &self.opened else {
-            return refused("no loop is open", "open one first");
-        };
-        if values.len() != opened.about.knobs.len() || self.order.len() < batch {
-            return refused(
-                "a value for each knob, and a batch of records",
+    /// The loop with its records in their order; there have to be enough for a batch, and a value
+    /// for each knob.
+    fn ready(&mut self, records: u64, batch: u64, values: &[u32]) -> Result<Calls<'_>, Wrong> {
+        self.choose(records.max(batch))?;
+        match (&self.opened, &self.records) {
+            (Some(opened), Some(records))
+                if values.len() == opened.about.knobs.len() && self.order.len() as u64 >= batch =>
+            {
+                Ok(Calls {
+                    opened,
+                    records,
+                    order: &self.order,
+                })
+            }
+            _ => refused(
+                "an open loop with a batch of records, and a value for each knob",
                 "this process is for stopwatt alone",
-            );
+            ),
         }
-        let Some(records) = &self.records else {
-            return refused("there are no records", "set them up first");
-        };
-        Ok((
-            Calls {
-                opened,
-                records,
-                order: &self.order,
-            },
-            &mut self.next,
-        ))
     }
 
     fn measure(&mut self, how: &Measure) -> Result<f64, Wrong> {
-        let batch = how.batch.max(1) as usize;
-        let (calls, next) = self.ready(how.records, batch, &how.values)?;
-        let mut stretch = |batches: usize| {
-            for _ in 0..batches {
-                if *next + batch > calls.order.len() {
-                    *next = 0;
+        let Frames { least, most } = how.cell.frames;
+        let (mut next, mut sizes) = (self.next, self.sizes.clone());
+        let calls = self.ready(how.cell.records, most, &how.values)?;
+        let mut stretch = |records: usize| {
+            let mut done = 0;
+            while done < records {
+                let batch = if least == most {
+                    most as usize
+                } else {
+                    sizes.u64(least..=most) as usize
+                };
+                if next + batch > calls.order.len() {
+                    next = 0;
                 }
-                calls.call(*next, batch, &how.values);
-                *next += batch;
+                calls.call((next, batch), &how.values);
+                next += batch;
+                done += batch;
             }
+            done
         };
         // A set that fits a cache is brought there first; of a large one, a part does for the
         // branches.
-        let fits = how.records <= FIRST_RECORDS;
-        stretch(if fits {
-            how.records as usize / batch
-        } else {
-            (STRETCH as usize).div_ceil(batch)
+        stretch(match how.cell.records {
+            fits if fits <= FIRST_RECORDS => fits as usize,
+            _ => STRETCH,
         });
-        let batches = (STRETCH as usize).div_ceil(batch);
         let (ticks, done) = Slices::default().take(|| {
             let (from, mut done) = (machine::ticks(), 0);
             loop {
-                stretch(batches);
-                done += batches * batch;
+                done += stretch(STRETCH);
                 let ticks = machine::ticks() - from;
                 if ticks >= how.ticks {
                     return (ticks, done);
                 }
             }
         });
+        (self.next, self.sizes) = (next, sizes);
         Ok(ticks as f64 / done as f64)
     }
 
-    fn check(&mut self, batch: u64, values: &[u32]) -> Result<Option<Changed>, Wrong> {
-        #[cfg(target_os = "linux")]
-        {
-            let batch = batch.max(1) as usize;
-            let (calls, _) = self.ready(2 * batch as u64, batch, values)?;
-            // The second call has records of its own, if there are any.
-            let last = calls.order.len() - batch;
-            let from = |turn| if turn == Turn::First { 0 } else { last };
-            Ok(changed(|turn| calls.call(from(turn), batch, values)))
-        }
-        #[cfg(not(target_os = "linux"))]
-        Ok(None)
+    #[cfg(target_os = "linux")]
+    fn learn(&mut self, frames: Vec<u64>, values: Vec<u32>) -> Result<Learned, Wrong> {
+        let most = frames.iter().max().copied().unwrap_or_default();
+        let records = frames[0] + frames.iter().sum::<u64>();
+        let calls = self.ready(records, most, &values)?;
+        let (reference, learned) = Reference::learn(&calls, &frames, &values);
+        self.reference = reference;
+        Ok(learned)
+    }
+
+    #[cfg(target_os = "linux")]
+    fn check(&mut self, values: &[u32]) -> Result<bool, Wrong> {
+        let Some(mut reference) = self.reference.take() else {
+            return refused("there is nothing to compare with", "learn it first");
+        };
+        let is_same = reference.is_same(&self.ready(self.order.len() as u64, 1, values)?, values);
+        self.reference = Some(reference);
+        is_same.map_or_else(
+            || refused("no copy of the loop's process can be made", "more memory"),
+            Ok,
+        )
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn learn(&mut self, _: Vec<u64>, _: Vec<u32>) -> Result<Learned, Wrong> {
+        Ok(Learned::default())
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn check(&mut self, _: &[u32]) -> Result<bool, Wrong> {
+        Ok(true)
     }
 }
 
 /// A loop and its records.
-struct Calls<'a> {
+pub struct Calls<'a> {
     opened: &'a SharedLoop,
     records: &'a SharedRecords,
     order: &'a [*mut c_void],
 }
 
 impl Calls<'_> {
-    /// Calls the loop with a batch from a place on.
+    /// Calls the loop with records from a place on, as many as are said.
     #[inline(always)]
-    fn call(&self, from: usize, batch: usize, values: &[u32]) {
+    pub fn call(&self, (from, batch): (usize, usize), values: &[u32]) {
         self.opened
             .run(self.records, &self.order[from..from + batch], values);
+    }
+
+    /// Places of calls of some sizes, behind each other as far as there are records: the first
+    /// records are left to a call that nobody looks at.
+    pub fn places(&self, frames: &[u64]) -> Vec<(usize, usize)> {
+        let mut from = frames[0] as usize;
+        let mut place = |batch: &u64| {
+            let batch = *batch as usize;
+            let place = (from.min(self.order.len() - batch), batch);
+            from += batch;
+            place
+        };
+        frames.iter().map(&mut place).collect()
+    }
+
+    /// The records, as the loop calls them.
+    pub fn addresses(&self) -> Vec<usize> {
+        let exposed = |record: &*mut c_void| record.expose_provenance();
+        self.order.iter().map(exposed).collect()
+    }
+
+    /// True if the loop says itself what came of a record.
+    pub fn has_results(&self) -> bool {
+        self.opened.has_results()
+    }
+
+    /// What the loop says came of each record of a call, by its place.
+    pub fn results(&self, (from, batch): (usize, usize)) -> Vec<(u64, u64)> {
+        let said = |record: &*mut c_void| self.opened.results(self.records, *record);
+        let records = &self.order[from..from + batch];
+        (0..).zip(records.iter().map(said)).collect()
     }
 }
 

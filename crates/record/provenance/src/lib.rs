@@ -1,6 +1,8 @@
 //! The facts that differ from run to run: when, where and by what a recording was made.
 #![forbid(unsafe_code)]
 
+mod processor;
+
 use recording::Run;
 use std::fs;
 use std::time::SystemTime;
@@ -16,8 +18,6 @@ pub const VERSION: &str = concat!(
 /// This run of this program on this machine.
 pub fn this_run() -> Run {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let cpu =
-        fact("/proc/cpuinfo", "model name").unwrap_or_else(|| std::env::consts::ARCH.to_owned());
     let profile = if cfg!(debug_assertions) {
         "debug"
     } else {
@@ -29,7 +29,7 @@ pub fn this_run() -> Run {
         command: std::env::args_os()
             .map(|word| word.to_string_lossy().into_owned())
             .collect(),
-        machine: Some(format!("{cpu}, {cores} cores")),
+        machine: Some(format!("{}, {cores} cores", processor::processor())),
         build: Some(format!("{profile} {}", env!("STOPWATT_COMMIT"))),
         compiler: Some(env!("STOPWATT_RUSTC").to_owned()),
         kernel: text("/proc/sys/kernel/osrelease"),

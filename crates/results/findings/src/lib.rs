@@ -58,7 +58,6 @@ macro_rules! findings {
         /// What an experiment found.
         #[derive(Serialize, JsonSchema)]
         #[expect(missing_docs, reason = "the words about a finding stand at its type")]
-        #[expect(clippy::large_enum_variant, reason = "a recording has one finding, and nothing copies it")]
         pub enum Finding<'r> {
             $($name(crate::$module::$type<'r>),)*
         }

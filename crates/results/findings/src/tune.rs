@@ -16,6 +16,12 @@ pub const NEAR: f64 = 0.02;
 /// Values that may take less than the best by more than this share leave the answer unsure.
 const SURE: f64 = 0.01;
 
+/// Nobody shall paste values beside which others may take less by more than this share.
+const PASTED: f64 = 0.05;
+
+/// The working set of calls of a varying size.
+pub const PARTIAL: &str = "partial";
+
 /// The story of a loop.
 #[derive(Serialize, JsonSchema)]
 pub struct Tune<'r> {
@@ -31,6 +37,8 @@ pub struct Tune<'r> {
     pub best: Option<Best>,
     /// What stands beside the best, measured in the same rounds: each rule's best.
     pub beside: Vec<Beside>,
+    /// The best for vectors that are not full; `None` where that was not searched.
+    pub partial: Option<Partial>,
     /// Each working set and batch.
     pub groups: Vec<Group>,
     /// Each candidate that was compared.
@@ -118,8 +126,20 @@ pub struct Best {
     pub is_sure: bool,
     /// What may take less than the best by more than a percent, if anything.
     pub rival: Option<Rival>,
-    /// The values that are to be pasted into a source; none unless they surely take less.
+    /// The values that are to be pasted into a source; none unless they surely take less, do the
+    /// same work as far as was looked, and nothing may take less by more than 5 %.
     pub defines: Vec<String>,
+}
+
+/// The best for vectors that are not full.
+#[derive(Serialize, JsonSchema)]
+pub struct Partial {
+    /// The fewest and the most records of a call.
+    pub frames: [u64; 2],
+    /// A value for each knob.
+    pub values: Vec<u32>,
+    /// How much less they take there than the best of full vectors; `None` where they are the same.
+    pub less_than_best: Option<Less>,
 }
 
 /// Values that may be better than the best.
@@ -183,6 +203,7 @@ pub fn read<'r>(findings: &Findings<'r>) -> Result<Tune<'r>, FactsError> {
             [pick.and_then(|of| apart(&of.measured))],
         ),
         beside: pick.map_or_else(Vec::new, |pick| beside(&facts, &last, pick)),
+        partial: partial(&facts, &cells),
         best,
         groups: groups(&facts, &cells),
         cells,
@@ -295,13 +316,16 @@ fn best(facts: &facts::TunedLoop, group: &[&TunedCell], best: &TunedCell) -> Bes
         })
         .max_by_key(|of| total_order(of.less_percent));
     let rival = rival.filter(|rival| rival.less_percent > 100.0 * SURE / (1.0 - SURE));
+    let is_near = rival
+        .as_ref()
+        .is_none_or(|rival| rival.less_percent <= 100.0 * PASTED);
     let is_less = less_than_today.is_some_and(|less| less.is_certain() && less.percent > 0.0);
     let defines = facts
         .knobs
         .iter()
         .zip(&best.values)
         .filter_map(|(knob, value)| Some(format!("#define {} {value}", knob.define.as_ref()?)))
-        .filter(|_| is_less);
+        .filter(|_| is_less && facts.is_checked && is_near);
     Best {
         values: best.values.clone(),
         clocks: best.clocks,
@@ -315,6 +339,21 @@ fn best(facts: &facts::TunedLoop, group: &[&TunedCell], best: &TunedCell) -> Bes
         rival,
         defines: defines.collect(),
     }
+}
+
+/// What was found for vectors that are not full, beside the best of full ones.
+fn partial(facts: &facts::TunedLoop, cells: &[TunedCell]) -> Option<Partial> {
+    let found = facts.partial.as_ref()?;
+    let there = cells.iter().filter(|cell| cell.set == PARTIAL);
+    let with = |values: &[u32]| there.clone().find(|cell| cell.values == values);
+    let (one, best) = (with(&found.pick)?, with(&facts.pick)?);
+    Some(Partial {
+        frames: found.frames,
+        values: found.pick.clone(),
+        less_than_best: (found.pick != facts.pick)
+            .then(|| Less::new(one, best))
+            .flatten(),
+    })
 }
 
 /// Each rule beside the best, in the order of the recording.

@@ -9,13 +9,11 @@ pub struct TunedLoop {
     pub name: String,
     /// Origin of the loop: a file, a node, a recipe.
     pub from: String,
-    /// The processor.
-    pub processor: String,
     /// Records of a call, where it is not varied.
     pub batch: u64,
-    /// The share of the records' memory in huge pages, where the system says it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub huge: Option<f64>,
+    /// Bytes of lines that the largest working set was to have; 0 where that is not known.
+    #[serde(default)]
+    pub asked_bytes: u64,
     /// Rounds of the last comparison.
     pub rounds: u64,
     /// Slices that were measured in all.
@@ -23,15 +21,26 @@ pub struct TunedLoop {
     pub slices: u64,
     /// True if a distance of the best is the longest that can be tried.
     pub at_the_end: bool,
-    /// True if it was looked at whether the loop leaves the same results in memory with all values.
+    /// True if it was looked at whether the loop has the same results with all values that were
+    /// compared last.
     #[serde(default)]
     pub is_checked: bool,
-    /// Values with which it leaves others: they were left out.
+    /// What was looked at.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compared_by: Option<ComparedBy>,
+    /// True if the loop overwrites what it reads: a second call on the same records leaves
+    /// something else in them than the first.
+    #[serde(default)]
+    pub is_overwriting: bool,
+    /// Values with which it has others: they were left out.
     #[serde(default)]
     pub left_out: Vec<Vec<u32>>,
     /// The values that the search found.
     #[serde(default)]
     pub pick: Vec<u32>,
+    /// What the search found for vectors that are not full.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub partial: Option<TunedPartial>,
     /// What stands beside them.
     #[serde(default)]
     pub beside: Vec<TunedPlace>,
@@ -39,6 +48,18 @@ pub struct TunedLoop {
     pub knobs: Vec<TunedKnob>,
     /// The working sets, the largest last.
     pub sets: Vec<TunedSet>,
+}
+
+/// What is compared of a loop's calls with other values.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ComparedBy {
+    /// What the loop itself says of the results of a record.
+    Results,
+    /// The records.
+    Records,
+    /// All of the memory that calls change.
+    Memory,
 }
 
 /// A knob of a loop.
@@ -51,9 +72,6 @@ pub struct TunedKnob {
     pub define: Option<String>,
     /// True for a prefetch distance.
     pub is_distance: bool,
-    /// Lines that lead to its own.
-    #[serde(default)]
-    pub depth: u32,
     /// The value in the source today.
     pub today: u64,
 }
@@ -76,6 +94,15 @@ pub struct TunedPlace {
     pub name: String,
     /// A value for each knob.
     pub values: Vec<u32>,
+}
+
+/// What was found for vectors that are not full.
+#[derive(Serialize, Deserialize, JsonSchema)]
+pub struct TunedPartial {
+    /// The fewest and the most records of a call: their number is drawn anew for each.
+    pub frames: [u64; 2],
+    /// A value for each knob.
+    pub pick: Vec<u32>,
 }
 
 impl Facts for TunedLoop {}

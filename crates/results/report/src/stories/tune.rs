@@ -3,7 +3,7 @@
 use super::story::Story;
 use crate::blocks::{Blocks, Cell, Curve, Drawing, Picture, Table, figure, fixed, whole};
 use crate::words::{clocks, tune as words};
-use findings::tune::{Less, NEAR, Tune, TunedCell, size};
+use findings::tune::{Less, NEAR, PARTIAL, Tune, TunedCell, size};
 use itertools::Itertools;
 use recording::total_order;
 
@@ -26,7 +26,7 @@ fn beside(tune: &Tune<'_>, told: &mut Blocks) {
             less(of.best_takes_less, |less| less.interval[1])
         });
     told.table(table.done().noted(format!(
-        "All in the same {} rounds, compared round by round; 95 % intervals. Rule of thumb: the last line 12 ahead, each one before \
+        "Compared round by round, in up to {} of the same rounds; 95 % intervals. Rule of thumb: the last line 12 ahead, each one before \
          it twice as far. 4, 8, 16 or 32: the first line as far, each later one at half of it; the best of the four.",
         tune.facts.rounds
     )));
@@ -88,7 +88,13 @@ impl Story for Tune<'_> {
         let table = Table::with_rows(&self.groups)
             .words("records", |group| &group.set)
             .words("of", |group| Cell::from(size(place(&group.set))))
-            .numbers("batch", |group| whole(group.batch as f64))
+            .words("batch", |group| match &self.facts.partial {
+                Some(partial) if group.set == PARTIAL => {
+                    let [least, most] = partial.frames;
+                    Cell::from(format!("{least} to {most}"))
+                }
+                _ => Cell::from(whole(group.batch as f64)),
+            })
             .words("least of what was tried there", |group| {
                 Cell::from(words::values(self, &group.values))
             })
@@ -96,8 +102,8 @@ impl Story for Tune<'_> {
             .numbers("the best of the search", |group| clocks(group.pick))
             .numbers("none", |group| clocks(group.none));
         told.table(table.done().noted(format!(
-            "Ticks of the {} ({} ns each) per record, medians of the rounds of each row. warm: the same batch again and again. Elsewhere \
-             only the best of the search and the rules above were tried. {} slices in all; a round's slices differ by {} % (between \
+            "Ticks of the {} ({} ns each) per record, medians of the rounds of each row. warm: the same batch again and again. partial: \
+             searched like the batch that was asked for; elsewhere only the best of the search and the rules above were tried. {} slices in all; a round's slices differ by {} % (between \
              quartiles).",
             self.ticks.counter,
             fixed(self.ticks.tick_ns, 3),

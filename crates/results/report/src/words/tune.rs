@@ -3,8 +3,9 @@
 use super::clocks;
 use crate::blocks::{Blocks, fixed, one_or_range};
 use evidence::share_less;
-use findings::tune::{Best, Less, Tune};
+use findings::tune::{Best, Less, Partial, Tune};
 use itertools::Itertools;
+use recording::facts::ComparedBy;
 
 /// A difference in percent that no user would act on.
 const ALIKE: f64 = 1.0;
@@ -30,6 +31,12 @@ fn verdict(tune: &Tune<'_>, best: &Best) -> String {
         "without prefetch"
     };
     let takes = format!("{} per record", clocks::words(&tune.ticks, best.clocks));
+    if !tune.facts.is_checked {
+        return format!(
+            "With {found} `{of}` took the least time of what was tried, {takes}, but it may have done less work: nothing that it leaves \
+             behind was compared"
+        );
+    }
     let taken = |less: &Less| share_less(less.interval.map(|percent| percent / 100.0));
     match &best.less_than_today {
         Some(less) if less.is_certain() && less.percent > 0.0 => format!(
@@ -54,8 +61,23 @@ fn verdict(tune: &Tune<'_>, best: &Best) -> String {
             format!("Nothing that was tried takes less time than `{of}` {today}: {found}, {takes}")
         }
         None => format!(
-            "`{of}` took {takes} with {found}; {} rounds are too few to compare that with today's values, and `--rounds 15` may tell",
+            "`{of}` took {takes} with {found}; {} rounds are too few to compare that with today's values, and a longer `--for` may tell",
             tune.facts.rounds
+        ),
+    }
+}
+
+/// The sentence about vectors that are not full.
+fn not_full(tune: &Tune<'_>, partial: &Partial) -> String {
+    let found = values(tune, &partial.values);
+    let [least, most] = partial.frames;
+    match &partial.less_than_best {
+        Some(less) if less.is_certain() && less.percent > ALIKE => format!(
+            "In calls of {least} to {most} records, as of a router that is not busy, {found} takes {} than these values.",
+            share_less(less.interval.map(|percent| percent / 100.0))
+        ),
+        _ => format!(
+            "In calls of {least} to {most} records, as of a router that is not busy, nothing that was tried surely takes {ALIKE} % less."
         ),
     }
 }
@@ -69,32 +91,26 @@ pub fn tell(tune: &Tune<'_>, best: &Best, told: &mut Blocks) {
             clocks::words(&tune.ticks, none)
         )
     });
+    let bytes = facts.sets.last().map_or(0, |set| set.bytes);
+    let asked = match facts.asked_bytes {
+        asked if asked > 0 && asked.abs_diff(bytes) > asked / 16 => {
+            format!(", where {} MB were asked for", asked >> 20)
+        }
+        _ => String::new(),
+    };
     told.answer(format!(
-        "{}. The records have {} MB of lines, in batches of {}.{}",
+        "{}. The records have {} MB of lines{asked}, in batches of {}.{}",
         verdict(tune, best),
-        facts.sets.last().map_or(0, |set| set.bytes >> 20),
+        bytes >> 20,
         facts.batch,
         none.unwrap_or_default()
     ));
     if !best.defines.is_empty() {
         told.verbatim(format!("{}\n", best.defines.join("\n")));
     }
-    if let Some(first) = facts.left_out.first() {
-        told.warning(format!(
-            "`{}` leaves other results in memory with {} than without prefetch ({} values of those that were tried): it does other work \
-             there, such as a loop that forgets the last records of a batch. They are left out; --results-may-differ measures them.",
-            facts.name,
-            values(tune, first),
-            facts.left_out.len()
-        ));
-    }
-    if let Some(rival) = &best.rival {
-        told.warning(format!(
-            "The search is not sure: {} may take up to {} % less than the best. A quieter machine, or more --rounds than {}, may tell.",
-            values(tune, &rival.values),
-            fixed(rival.less_percent, 1),
-            facts.rounds
-        ));
+    warn(tune, best, told);
+    if let Some(partial) = &tune.partial {
+        told.paragraph(not_full(tune, partial));
     }
     let near = facts
         .knobs
@@ -108,5 +124,45 @@ pub fn tell(tune: &Tune<'_>, best: &Best, told: &mut Blocks) {
             "The best is at the end of what can be tried: a record's work is so short against a line from memory that a whole \
              batch should be asked for first.",
         );
+    }
+}
+
+/// What a reader should know before he uses the values.
+fn warn(tune: &Tune<'_>, best: &Best, told: &mut Blocks) {
+    let facts = &tune.facts;
+    if facts.is_overwriting {
+        told.warning(format!(
+            "`{}` overwrites what it reads: a second call on the same records leaves something else in them than the first. What was \
+             measured is mostly work on records that it has changed before.",
+            facts.name
+        ));
+    }
+    if !facts.is_checked {
+        told.warning(
+            "No call leaves anything behind that is the same each time, or that was not to be compared. A function `stopwatt_results` \
+             in the loop's source says what came of a record.",
+        );
+    }
+    if let Some(first) = facts.left_out.first() {
+        let others = match facts.compared_by {
+            Some(ComparedBy::Results) => "has other results",
+            Some(ComparedBy::Records) => "leaves other records",
+            Some(ComparedBy::Memory) | None => "leaves something else in memory",
+        };
+        told.warning(format!(
+            "`{}` {others} with {} than without prefetch ({} values of those that came far): it does other work there, such as a loop \
+             that forgets the last records of a batch. They are left out; `stopwatt_results` may say what counts, and \
+             --results-may-differ measures all.",
+            facts.name,
+            values(tune, first),
+            facts.left_out.len()
+        ));
+    }
+    if let Some(rival) = &best.rival {
+        told.warning(format!(
+            "The search is not sure: {} may take up to {} % less than the best. A quieter machine, or more time (--for), may tell.",
+            values(tune, &rival.values),
+            fixed(rival.less_percent, 1)
+        ));
     }
 }
