@@ -5,6 +5,7 @@ use dataplane::graph::{EVENTS, Probe};
 use perf_event::events::{Cache, CacheId, CacheOp, CacheResult, Hardware, Software};
 use perf_event::{Builder, Counter, Group};
 use std::io::ErrorKind;
+use std::sync::{Arc, OnceLock};
 
 /// Counts events of the thread that opened it.
 pub struct Counters {
@@ -12,7 +13,13 @@ pub struct Counters {
     counters: Vec<Counter>,
     /// The names of what is counted, in order.
     pub names: Vec<String>,
+    /// Why counts say nothing, if they do not.
+    pub trouble: Arc<OnceLock<String>>,
 }
+
+/// The share of the time that a group has to count. With more events than it has counters, a
+/// processor counts for a part of the time only.
+const COUNTED: f64 = 0.95;
 
 impl Counters {
     /// Starts counting what the machine has of these events.
@@ -74,21 +81,29 @@ impl Counters {
             group,
             counters,
             names,
+            trouble: Arc::default(),
         })
     }
 }
 
 impl Probe for Counters {
     fn read(&mut self) -> [u64; EVENTS] {
-        let Ok(data) = self.group.read() else {
-            return [0; EVENTS];
+        let mut counts = [0; EVENTS];
+        let mut read = || {
+            let data = self.group.read().map_err(|error| error.to_string())?;
+            let times = data.time_running().zip(data.time_enabled());
+            if times.is_some_and(|(ran, enabled)| ran < enabled.mul_f64(COUNTED)) {
+                return Err("it has too few counters for these events at once".to_owned());
+            }
+            for (count, counter) in counts.iter_mut().zip(&self.counters) {
+                *count = data.get(counter).ok_or("a counter is gone")?.value();
+            }
+            Ok(())
         };
-        std::array::from_fn(|event| {
-            self.counters
-                .get(event)
-                .and_then(|counter| data.get(counter))
-                .map_or(0, |entry| entry.value())
-        })
+        if let Err(why) = read() {
+            self.trouble.get_or_init(|| why);
+        }
+        counts
     }
 }
 

@@ -393,11 +393,11 @@ pub fn count(
                     pin(number);
                     // It counts what this thread does.
                     let counters = Counters::start(events)?;
-                    let names = counters.names.clone();
+                    let (names, trouble) = (counters.names.clone(), counters.trouble.clone());
                     graph.set_probe(Some(Box::new(counters)));
                     until(graph, length, &mut histogram());
                     graph.set_probe(None);
-                    Ok(names)
+                    trouble.get().map_or(Ok(names), |why| Err(why.clone()))
                 })
             })
             .collect_vec();
