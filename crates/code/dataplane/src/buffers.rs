@@ -14,6 +14,7 @@ const _: () = assert!((SLOT_BYTES / LINE) % 2 == 1);
 pub type Buffer = u32;
 
 /// The content of a buffer: a header line, and the data.
+#[derive(Clone)]
 #[repr(C, align(64))]
 pub struct Slot {
     /// The header line.

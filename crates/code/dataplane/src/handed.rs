@@ -14,8 +14,8 @@ const _: () = assert!(
     "the header says so"
 );
 
-/// Makes an array of a frame's packets. With `private_at` each has private data, from that byte of
-/// the line in front of it on.
+/// Makes an array of a frame's packets, and one behind them that is nobody's. With `private_at` each
+/// has private data, from that byte of the line in front of it on. Returns where the pool starts.
 ///
 /// # Safety
 /// The caller uses the array only as long as nothing else touches the pool, and the private data
@@ -25,7 +25,7 @@ pub unsafe fn hand_out(
     frame: &Frame,
     private_at: Option<usize>,
     packets: &mut Vec<Packet>,
-) {
+) -> *mut u8 {
     let (start, rx) = (pool.start(), u32::from(frame.rx));
     let of = |buffer: u32| start.wrapping_add(buffer as usize * SLOT_BYTES);
     packets.clear();
@@ -52,7 +52,14 @@ pub unsafe fn hand_out(
             )
         })),
     }
+    packets.push(NOBODYS);
+    start
 }
+
+/// The packet behind those of a frame: a node that writes to it counts wrong.
+// SAFETY: nobody uses its data.
+pub const NOBODYS: Packet =
+    unsafe { Packet::new(std::ptr::null_mut(), std::ptr::null_mut(), 0, 0) };
 
 /// The arc and the reason that a packet was given; `None` if its node has none of that number.
 #[inline(always)]
@@ -68,20 +75,28 @@ pub fn given(packet: &Packet, arcs: usize, reasons: usize) -> Option<(u8, u8)> {
         .then_some((arc, number as u8))
 }
 
-/// Puts what packets were given back into their frame. `None` if one of them was given what its
-/// node has not, or is longer than a buffer.
+/// Puts what packets were given back into their frame; the pool starts at `start`. `None` if one of
+/// them was given what its node has not, is longer than a buffer, or has its data elsewhere: that
+/// one, and those behind it, have the lengths then that they had.
 pub fn take_back(
     packets: &[Packet],
     frame: &mut Frame,
+    start: *mut u8,
     arcs: usize,
     reasons: usize,
 ) -> Option<Verdict> {
     let first = packets.first()?.next;
-    let (mut differs, mut longest) = (0, 0);
-    for (packet, length) in packets.iter().zip(&mut frame.length) {
+    let (mut differs, mut longest, mut moved) = (0, 0, 0);
+    let rows = frame.length.iter_mut().zip(&frame.buffer);
+    for (packet, (length, buffer)) in packets.iter().zip(rows) {
+        let place = start.addr() + *buffer as usize * SLOT_BYTES + LINE;
+        moved |= packet.places().0.addr() ^ place;
         differs |= packet.next ^ first;
         longest = longest.max(packet.length);
-        *length = packet.length;
+        *length = if moved == 0 { packet.length } else { *length };
+    }
+    if moved != 0 {
+        return None;
     }
     if differs == 0 && usize::from(first) < arcs && usize::from(longest) <= DATA_BYTES {
         return Some(Verdict::All(FIRST_ARC + first as u8));
@@ -114,7 +129,8 @@ mod tests {
         }
         let mut packets = Vec::new();
         // SAFETY: nothing touches the pool until the packets are back, and one byte is in the line.
-        unsafe { hand_out(&mut pool, &frame, Some(8), &mut packets) };
+        let start = unsafe { hand_out(&mut pool, &frame, Some(8), &mut packets) };
+        assert_eq!(packets.pop().unwrap().places(), NOBODYS.places());
         for (row, packet) in packets.iter_mut().enumerate() {
             assert_eq!(
                 (packet.bytes()[0], packet.bytes().len(), packet.interface),
@@ -125,20 +141,23 @@ mod tests {
             packet.length += 1;
         }
         assert_eq!(
-            take_back(&packets, &mut frame, 1, 2),
+            take_back(&packets, &mut frame, start, 1, 2),
             Some(Verdict::All(FIRST_ARC))
         );
         assert_eq!(frame.length[..4], [61, 62, 63, 64]);
         packets[1].drop_for(1);
         packets[3].punt_for(0);
-        assert_eq!(take_back(&packets, &mut frame, 1, 2), Some(Verdict::Mixed));
+        assert_eq!(
+            take_back(&packets, &mut frame, start, 1, 2),
+            Some(Verdict::Mixed)
+        );
         assert_eq!(frame.next[..4], [FIRST_ARC, DROP, FIRST_ARC, PUNT]);
         assert_eq!([frame.reason[1], frame.reason[3]], [1, 0]);
         for wrong in [1, DROPPED | 2, PUNTED | 2, 0x300, 0xff00] {
             packets[2].next = wrong;
             assert_eq!(
                 (
-                    take_back(&packets, &mut frame, 1, 2),
+                    take_back(&packets, &mut frame, start, 1, 2),
                     given(&packets[2], 1, 2)
                 ),
                 (None, None),
@@ -147,6 +166,6 @@ mod tests {
         }
         packets[2].take(0);
         packets[2].length = DATA_BYTES as u16 + 1;
-        assert_eq!(take_back(&packets, &mut frame, 1, 2), None);
+        assert_eq!(take_back(&packets, &mut frame, start, 1, 2), None);
     }
 }

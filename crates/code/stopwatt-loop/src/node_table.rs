@@ -72,6 +72,12 @@ impl Packet {
             interface,
         }
     }
+
+    /// Where its data and its private data are.
+    #[inline(always)]
+    pub fn places(&self) -> (*mut u8, *mut c_void) {
+        (self.data, self.private_data)
+    }
 }
 
 /// A name of an arc or a counter.

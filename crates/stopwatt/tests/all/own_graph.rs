@@ -297,6 +297,61 @@ static void overflow_late(void *state, struct stopwatt_packet *packets, uint64_t
         packets[0].data[STOPWATT_DATA_BYTES] = 7;
 }
 
+static void moved(void *state, struct stopwatt_packet *packets, uint64_t n, uint64_t *counters)
+{
+    (void)state, (void)n, (void)counters;
+    packets[0].data += 2; /* and as long as before */
+}
+
+static void advance(void *state, struct stopwatt_packet *packets, uint64_t n, uint64_t *counters)
+{
+    (void)state, (void)n, (void)counters;
+    for (uint64_t i = 0; i < n; i++) {
+        packets[i].data += 14;
+        packets[i].length -= 14;
+    }
+}
+
+static void starts_with_ip(void *state, struct stopwatt_packet *packets, uint64_t n, uint64_t *counters)
+{
+    (void)state, (void)n, (void)counters;
+    for (uint64_t i = 0; i < n; i++)
+        counters[0] += packets[i].data[0] == 0x45 && packets[i].length == 46;
+}
+
+static void other_private(void *state, struct stopwatt_packet *packets, uint64_t n, uint64_t *counters)
+{
+    (void)state, (void)n, (void)counters;
+    packets[0].private_data = packets[0].data;
+}
+
+static void other_interface(void *state, struct stopwatt_packet *packets, uint64_t n, uint64_t *counters)
+{
+    (void)state, (void)n, (void)counters;
+    packets[n - 1].interface = 77;
+}
+
+static void behind(void *state, struct stopwatt_packet *packets, uint64_t n, uint64_t *counters)
+{
+    (void)state, (void)n, (void)counters;
+    packets[n].length = 60;
+}
+
+static void elsewhere(void *state, struct stopwatt_packet *packets, uint64_t n, uint64_t *counters)
+{
+    (void)state, (void)n, (void)counters;
+    packets[0].data[46 * (STOPWATT_DATA_BYTES + 64) + 2000] = 7;
+}
+
+static void child(void *state, struct stopwatt_packet *packets, uint64_t n, uint64_t *counters)
+{
+    (void)state, (void)n, (void)counters;
+    static int is_there;
+    (void)packets;
+    if (!is_there++ && !fork())
+        sleep(100);
+}
+
 static void crash_trace(const void *state, const struct stopwatt_packet *packet, char *text, uint64_t room)
 {
     (void)state, (void)packet, (void)text, (void)room;
@@ -346,6 +401,14 @@ static const struct stopwatt_node nodes[] = {
     NODE("too-long", NULL, too_long, NULL, NULL),
     NODE("miscount", NULL, miscount, NULL, NULL),
     NODE("overflow", NULL, overflow, NULL, NULL),
+    NODE("moved", NULL, moved, NULL, NULL),
+    NODE("advance", NULL, advance, NULL, NULL),
+    { STOPWATT_NODE_ABI, 1, 0, 1, "starts-with-ip", arc, NULL, marks, NULL, 0, 0, NULL, starts_with_ip, NULL, NULL },
+    NODE("other-private", NULL, other_private, NULL, NULL),
+    NODE("other-interface", NULL, other_interface, NULL, NULL),
+    NODE("behind", NULL, behind, NULL, NULL),
+    NODE("elsewhere", NULL, elsewhere, NULL, NULL),
+    NODE("child", NULL, child, NULL, NULL),
     NODE("miscount-far", NULL, miscount_far, NULL, NULL),
     NODE("overflow-late", NULL, overflow_late, NULL, NULL),
     { STOPWATT_NODE_ABI, 1, 0, 0, "overflow-private", arc, NULL, NULL, NULL, 8, 0, NULL, overflow_late, NULL, NULL },
@@ -455,6 +518,27 @@ fn what_a_node_does_wrong_is_said_with_its_name() {
             "the node `mine` of bad.so wrote outside of a packet's buffer",
         ),
         (
+            "moved",
+            "the node `mine` of bad.so moved a packet's `data`, so that it ends behind the packet",
+        ),
+        (
+            "other-private",
+            "the node `mine` of bad.so changed a packet's `private_data`",
+        ),
+        (
+            "other-interface",
+            "the node `mine` of bad.so changed a packet's `interface`",
+        ),
+        (
+            "behind",
+            "the node `mine` of bad.so wrote behind its last packet",
+        ),
+        (
+            "elsewhere",
+            "the node `mine` of bad.so wrote outside of a packet's buffer",
+        ),
+        ("child", "the node `mine` of bad.so left a process behind"),
+        (
             "crash-trace",
             "trace() of the node `mine` of bad.so crashed with SIGABRT",
         ),
@@ -473,6 +557,37 @@ fn what_a_node_does_wrong_is_said_with_its_name() {
         mine("on").status.success(),
         "and a node that does nothing wrong runs"
     );
+}
+
+#[test]
+fn data_that_a_node_moves_comes_to_the_next_node_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = folder.path().join("bad.c");
+    fs::write(&source, NODES).unwrap();
+    shared_object(&source, folder.path());
+    let graph = "[packets]\nfrom = \"generator\"\n\
+        [[node]]\nname = \"ip4-input\"\nnext = { ip4-lookup = \"advance\" }\n\
+        [[node]]\nname = \"advance\"\nnext = { on = \"starts-with-ip\" }\n\
+        [[node]]\nname = \"starts-with-ip\"\nnext = { on = \"ip4-lookup\" }\n";
+    fs::write(folder.path().join("strip.toml"), graph).unwrap();
+    let story = story(
+        folder.path(),
+        &[
+            "--graph",
+            "strip.toml",
+            "--nodes",
+            "bad.so",
+            "--window",
+            "20",
+        ],
+    );
+    let moved = count(
+        &story,
+        "advance",
+        "its data moved: copied to the start of the buffer",
+    );
+    assert!(moved > 0);
+    assert_eq!(count(&story, "starts-with-ip", "marks"), moved);
 }
 
 #[test]

@@ -3,20 +3,42 @@
 
 use super::counters::Counters;
 use super::objects::ObjectNode;
-use dataplane::buffers::LINE;
+use dataplane::buffers::{LINE, Slot};
 use dataplane::frame::{FRAME_MAX, Frame};
-use dataplane::graph::{DROP, Input, Node, Reason, Verdict};
-use dataplane::handed::{given, hand_out, take_back};
+use dataplane::graph::{DROP, Input, Node, Reason, Severity, Verdict};
+use dataplane::handed::{NOBODYS, given, hand_out, take_back};
 use dataplane::plane::Plane;
 use dataplane::trace::ethernet_line;
 use itertools::Itertools;
+use std::collections::HashSet;
 use std::ffi::{CStr, CString, c_void};
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use stopwatt_loop::{DATA_BYTES, NodeTable, Packet};
 use worker_process::place::Place;
 
-/// The first thing that a node did and that the interface does not allow, with what would be right.
-pub type Fault = Arc<Mutex<Option<(String, &'static str)>>>;
+/// What a node did and the interface does not allow, with what would be right.
+pub type Fault = (String, &'static str);
+
+/// What nodes share with the process that runs them.
+#[derive(Clone, Default)]
+pub struct Shared {
+    /// The first fault.
+    pub fault: Arc<Mutex<Option<Fault>>>,
+    /// True as long as each node's writes are looked at, which takes far longer than the node.
+    pub is_looking: Arc<AtomicBool>,
+}
+
+impl Shared {
+    /// The first fault, which is forgotten then.
+    pub fn take(&self) -> Option<Fault> {
+        self.fault
+            .lock()
+            .expect("nothing panics with the lock")
+            .take()
+    }
+}
 
 /// The numbers of texts that say which function of the node runs.
 #[derive(Clone, Copy)]
@@ -48,7 +70,9 @@ pub struct Foreign {
     private_bytes: usize,
     place: Place,
     texts: Texts,
-    fault: Fault,
+    shared: Shared,
+    /// Packets whose data the node moved within their buffers.
+    moved: u64,
 }
 
 // SAFETY: a node's functions are called by one thread at a time with the same state, and the
@@ -57,6 +81,15 @@ unsafe impl Send for Foreign {}
 
 /// Bytes of a text that a node writes.
 const TEXT_BYTES: usize = 1024;
+
+/// The counter of packets whose data a node moved.
+const MOVED: Reason = Reason {
+    text: "its data moved: copied to the start of the buffer",
+    severity: Severity::Counter,
+};
+
+/// What would be right of a packet's `data`.
+const ADVANCE: &str = "advance `data` within the packet, and take as much off its `length`; it comes to the next node so";
 
 /// The reason of packets that a node sends nowhere.
 const NOWHERE: Reason = Reason::error("sent to no arc and for no reason of the node");
@@ -72,7 +105,7 @@ impl Foreign {
         options: &str,
         private_at: usize,
         (place, texts): (Place, Texts),
-        fault: Fault,
+        shared: Shared,
     ) -> Result<Self, String> {
         let options =
             CString::new(options).map_err(|_| "its options have a zero byte".to_owned())?;
@@ -96,19 +129,24 @@ impl Foreign {
             reasons: [node.reasons, &[NOWHERE]].concat().leak(),
             counters: node.counters.clone(),
             counts: Counters::new(node.counters.len())?,
-            packets: Vec::with_capacity(FRAME_MAX),
+            packets: Vec::with_capacity(FRAME_MAX + 1),
             private_at,
             private_bytes: node.about.private_bytes,
             place,
             texts,
-            fault,
+            shared,
+            moved: 0,
         })
     }
 
     /// Tells the first thing that a node does wrong, with what would be right.
     #[cold]
     fn tell(&self, did: &str, help: &'static str) {
-        let mut fault = self.fault.lock().expect("nothing panics with the lock");
+        let mut fault = self
+            .shared
+            .fault
+            .lock()
+            .expect("nothing panics with the lock");
         fault.get_or_insert_with(|| {
             (
                 format!("the node `{}` of {} {did}", self.name, self.object),
@@ -117,38 +155,108 @@ impl Foreign {
         });
     }
 
-    /// Packets that a node sends nowhere are dropped; the first is told.
+    /// Puts packets back one by one. Data that was moved within a buffer is copied to its start, as
+    /// the other nodes look for it; packets that a node sends nowhere are dropped, and the first is
+    /// told.
     #[cold]
-    fn drop_astray(&self, frame: &mut Frame) {
+    fn put_back(&mut self, plane: &mut Plane, frame: &mut Frame) {
         let (arcs, reasons) = (self.arcs.len(), self.reasons.len() - 1);
-        for (row, packet) in self.packets.iter().enumerate() {
-            let given = given(packet, arcs, reasons);
-            (frame.next[row], frame.reason[row]) = given.unwrap_or((DROP, reasons as u8));
-            if given.is_some() {
-                continue;
-            }
-            frame.length[row] = packet.length.min(DATA_BYTES as u16);
-            if usize::from(packet.length) > DATA_BYTES {
-                let did = format!(
-                    "gave a packet a length of {} bytes, where {DATA_BYTES} is the most",
-                    packet.length
-                );
-                self.tell(
-                    &did,
-                    "leave `length` at the bytes of the packet, up to STOPWATT_DATA_BYTES",
-                );
+        for row in 0..frame.len {
+            let packet = &self.packets[row];
+            let length = usize::from(packet.length);
+            let data = plane.pool.data_mut(frame.buffer[row]);
+            let ahead = packet.places().0.addr().wrapping_sub(data.as_ptr().addr());
+            let most = if ahead == 0 {
+                DATA_BYTES
             } else {
-                let did = format!(
-                    "gave a packet `next` 0x{:x}, and it has {arcs} arcs and {reasons} reasons",
-                    packet.next
-                );
-                self.tell(
-                    &did,
-                    "set `next` to an arc's number, STOPWATT_DROP(reason) or STOPWATT_PUNT(reason)",
-                );
+                frame.length[row].into()
+            };
+            let is_inside = ahead <= most && ahead + length <= most;
+            let given = given(packet, arcs, reasons).filter(|_| is_inside);
+            (frame.next[row], frame.reason[row]) = given.unwrap_or((DROP, reasons as u8));
+            frame.length[row] = packet.length.min(DATA_BYTES as u16);
+            if given.is_some() && ahead > 0 {
+                data.copy_within(ahead..ahead + length, 0);
+                self.moved += 1;
             }
+            let (did, help) = if given.is_some() {
+                continue;
+            } else if length > DATA_BYTES {
+                let most = DATA_BYTES;
+                (
+                    format!("gave a packet a length of {length} bytes, where {most} is the most"),
+                    "leave `length` at the bytes of the packet, up to STOPWATT_DATA_BYTES",
+                )
+            } else if !is_inside {
+                (
+                    "moved a packet's `data`, so that it ends behind the packet".to_owned(),
+                    ADVANCE,
+                )
+            } else {
+                (
+                    format!(
+                        "gave a packet `next` 0x{:x}, and it has {arcs} arcs and {reasons} reasons",
+                        packet.next
+                    ),
+                    "set `next` to an arc's number, STOPWATT_DROP(reason) or STOPWATT_PUNT(reason)",
+                )
+            };
+            self.tell(&did, help);
         }
     }
+
+    /// Looks at what a run on some rows wrote: its packets' data and its private data alone may
+    /// differ from what there was before.
+    #[cold]
+    fn look(&self, plane: &mut Plane, frame: &Frame, rows: Range<usize>, before: &Before) {
+        let buffers = &frame.buffers()[rows.clone()];
+        let own: HashSet<_> = buffers.iter().map(|buffer| *buffer as usize).collect();
+        let private = self.private_at..self.private_at + self.private_bytes;
+        let is_changed = |(number, (was, now)): (usize, (&Slot, &Slot))| {
+            let is_own = own.contains(&number);
+            let mut header = (0..LINE).filter(|at| !(is_own && private.contains(at)));
+            header.any(|at| was.header[at] != now.header[at]) || !is_own && was.data != now.data
+        };
+        let mut slots = before.slots.iter().zip(&*plane.pool.slots()).enumerate();
+        if slots.any(is_changed) {
+            self.tell(
+                "wrote outside of a packet's buffer",
+                "a packet's data has STOPWATT_DATA_BYTES bytes, and no node but its own writes to private data",
+            );
+        }
+        for (packet, buffer) in self.packets[rows.clone()].iter().zip(buffers) {
+            let slot = plane.pool.header(*buffer).as_ptr().addr();
+            let private = packet.places().1.addr();
+            if packet.interface != u32::from(frame.rx) {
+                let help = "`interface` says where the packet came in; `next` says where it goes";
+                self.tell("changed a packet's `interface`", help);
+            } else if self.private_bytes > 0 && private != slot + self.private_at
+                || self.private_bytes == 0 && private != 0
+            {
+                let help = "write to where `private_data` points";
+                self.tell("changed a packet's `private_data`", help);
+            }
+        }
+        let all = |packet: &Packet| {
+            let Packet {
+                length,
+                next,
+                interface,
+                ..
+            } = *packet;
+            (packet.places(), length, next, interface)
+        };
+        if all(&self.packets[rows.end]) != all(&before.behind) {
+            self.tell("wrote behind its last packet", "`packets` has `n` of them");
+        }
+    }
+}
+
+/// What there was before a node ran.
+struct Before {
+    slots: Vec<Slot>,
+    /// The packet behind its last one.
+    behind: Packet,
 }
 
 impl Drop for Foreign {
@@ -193,6 +301,7 @@ impl Node for Foreign {
             .copied()
             .zip(self.counts.own())
             .map(|(reason, now)| (reason, *now))
+            .chain((self.moved > 0).then_some((MOVED, self.moved)))
             .collect()
     }
 
@@ -203,27 +312,43 @@ impl Node for Foreign {
         let private_at = (self.private_bytes > 0).then_some(self.private_at);
         // SAFETY: the packets are used until they are back in their frame, and again for traces
         // before the frame goes on; the file's check saw to it that private data fits the line.
-        unsafe { hand_out(&mut plane.pool, frame, private_at, &mut self.packets) };
-        self.place.enter(self.texts.run);
-        // SAFETY: the state is from this node's `set_up`, and there are as many packets and
-        // counters as it was told.
-        unsafe {
-            run(
-                self.state,
-                self.packets.as_mut_ptr(),
-                self.packets.len() as u64,
-                self.counts.first(),
-            )
-        };
-        self.place.leave();
+        let start = unsafe { hand_out(&mut plane.pool, frame, private_at, &mut self.packets) };
+        let is_looking = self.shared.is_looking.load(Relaxed);
+        // A write to another packet's buffer shows where that packet is not there.
+        let first = usize::from(is_looking);
+        for rows in [0..first, first..frame.len] {
+            let before = is_looking.then(|| Before {
+                slots: plane.pool.slots().to_vec(),
+                behind: self.packets[rows.end],
+            });
+            if rows.is_empty() {
+                continue;
+            }
+            self.place.enter(self.texts.run);
+            // SAFETY: the state is from this node's `set_up`, and there are as many packets and
+            // counters as it was told.
+            unsafe {
+                run(
+                    self.state,
+                    self.packets[rows.clone()].as_mut_ptr(),
+                    rows.len() as u64,
+                    self.counts.first(),
+                )
+            };
+            self.place.leave();
+            if let Some(before) = before {
+                self.look(plane, frame, rows, &before);
+            }
+        }
         take_back(
-            &self.packets,
+            &self.packets[..frame.len],
             frame,
+            start,
             self.arcs.len(),
             self.reasons.len() - 1,
         )
         .unwrap_or_else(|| {
-            self.drop_astray(frame);
+            self.put_back(plane, frame);
             Verdict::Mixed
         })
     }

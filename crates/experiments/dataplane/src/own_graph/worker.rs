@@ -1,7 +1,7 @@
 //! The process that runs a graph. It has it for itself, so a node that crashes or hangs takes
 //! nothing else with it.
 
-use super::node::{ClearedInput, Fault, Foreign, Texts};
+use super::node::{ClearedInput, Fault, Foreign, Shared, Texts};
 use super::objects::{self, ObjectNode};
 use super::protocol::{Flow, NodeAbout, Packets, Plan, RefusedNode, Request};
 use crate::graphs::{self, INSIDE, Running};
@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering::Relaxed;
 use worker_process::Wrong;
 use worker_process::place::Places;
 
@@ -34,7 +35,7 @@ pub fn work(memory: Option<&OsStr>) -> u8 {
         trace: false,
         guard: 0,
         whose: String::new(),
-        fault: Fault::default(),
+        shared: Shared::default(),
     };
     worker_process::work(|request| worker.answer(request))
 }
@@ -51,7 +52,7 @@ struct Worker {
     guard: usize,
     /// The nodes of shared objects, in words.
     whose: String,
-    fault: Fault,
+    shared: Shared,
 }
 
 impl Worker {
@@ -67,11 +68,18 @@ impl Worker {
                 "this process is for stopwatt alone",
             ));
         };
-        if running
-            .graphs
-            .iter()
-            .any(|graph| is_overwritten(&graph.plane.pool, self.guard))
-        {
+        let guard = self.guard;
+        let slots = |graph: &Graph| is_overwritten(&graph.plane.pool, guard);
+        let is_overwritten = running.graphs.iter().any(slots);
+        let found = match (is_overwritten, &request) {
+            (true, _) => look(running, guard, &self.shared, LOOKS),
+            (false, Request::Window(_)) => None,
+            (false, _) => look(running, guard, &self.shared, 1),
+        };
+        if let Some((fault, help)) = found {
+            return Err(Wrong::new(fault, help));
+        }
+        if is_overwritten {
             return Err(Wrong::new(
                 format!("{} wrote outside of a packet's buffer", self.whose),
                 "a packet's data has STOPWATT_DATA_BYTES bytes",
@@ -93,13 +101,12 @@ impl Worker {
                 json!(ended)
             }
         };
-        match self
-            .fault
-            .lock()
-            .expect("nothing panics with the lock")
-            .take()
-        {
+        match self.shared.take() {
             Some((fault, help)) => Err(Wrong::new(fault, help)),
+            None if self.running.is_none() && has_children() => Err(Wrong::new(
+                format!("{} left a process behind", self.whose),
+                "what a node starts, its `tear_down` ends and waits for",
+            )),
             None => Ok(reply),
         }
     }
@@ -176,7 +183,7 @@ impl Worker {
                 &planned.options,
                 planned.private_at,
                 at,
-                self.fault.clone(),
+                self.shared.clone(),
             ) {
                 Ok(made) => foreign.insert(planned.name.as_str(), made),
                 Err(why) => {
@@ -208,6 +215,52 @@ impl Worker {
             bytes => graph.add_input(Box::new(ClearedInput(input, bytes)), first),
         }
         Ok(Ok(graph))
+    }
+}
+
+/// Rounds in which a write outside of a buffer is looked for.
+const LOOKS: usize = 50;
+
+/// A byte that no node writes by chance where there is no packet.
+const NOT_WRITTEN: u8 = 0xa5;
+
+/// Times that an input is polled for packets.
+const POLLS: usize = 100;
+
+/// Runs some frames while each node's writes are looked at; the first fault.
+fn look(running: &mut Running, guard: usize, shared: &Shared, looks: usize) -> Option<Fault> {
+    shared.is_looking.store(true, Relaxed);
+    for graph in &mut running.graphs {
+        for slot in graph.plane.pool.slots() {
+            slot.header[..guard].fill(0);
+            // What was written before, and is written again, would not be seen.
+            slot.data.fill(NOT_WRITTEN);
+        }
+        for _ in 0..looks {
+            let is_idle = (0..POLLS).all(|_| graph.run_once() == 0);
+            let is_told = shared
+                .fault
+                .lock()
+                .expect("nothing panics with the lock")
+                .is_some();
+            if is_idle || is_told {
+                break;
+            }
+        }
+    }
+    shared.is_looking.store(false, Relaxed);
+    shared.take()
+}
+
+/// True if there are processes that this one started, or that those left to it.
+fn has_children() -> bool {
+    use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
+    loop {
+        match waitpid(None, Some(WaitPidFlag::WNOHANG)) {
+            Ok(WaitStatus::StillAlive) => return true,
+            Ok(_) => {}
+            Err(_) => return false,
+        }
     }
 }
 
