@@ -3,7 +3,6 @@
 //! The library's own column writers and readers are used, without Arrow: Arrow would take a third
 //! of the time of a first build.
 
-mod dictionary;
 mod pages;
 mod read;
 mod write;

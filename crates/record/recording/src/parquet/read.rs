@@ -1,12 +1,12 @@
 //! Columns to rows.
 
 use super::MOST_GROUP_ROWS;
-use super::{dictionary, pages};
+use super::pages;
 use crate::columns::{Column, Kind, POINT, Row};
 use crate::error::{Error, Result};
 use crate::names::Name;
 use crate::rows::{Recording, Series, SeriesNames};
-use document::printable;
+use document::{printable, unprintable};
 use itertools::Itertools;
 use parquet::basic::{ConvertedType, LogicalType, Type as Physical};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl, get_typed_column_reader};
@@ -14,6 +14,7 @@ use parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType, Int32Ty
 use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
 use parquet::schema::types::ColumnDescriptor;
+use std::collections::HashMap;
 use std::fs::File;
 use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
@@ -193,20 +194,8 @@ impl<R: Row> TableReader<R> {
                 continue;
             };
             let levels = self.levels(&*group, place).map_err(bad)?;
-            let by_number = match column.kind() {
-                Kind::Text => {
-                    let pages = group.get_column_page_reader(place).map_err(bad)?;
-                    dictionary::names(pages, rows, levels > 0, names).map_err(bad)?
-                }
-                _ => None,
-            };
-            let values = match by_number {
-                Some(names) => Values::Text(names),
-                None => {
-                    let reader = group.get_column_reader(place).map_err(bad)?;
-                    read_column(column.kind(), reader, rows, levels, names).map_err(bad)?
-                }
-            };
+            let reader = group.get_column_reader(place).map_err(bad)?;
+            let values = read_column(column.kind(), reader, rows, levels, names).map_err(bad)?;
             if !column.nullable
                 && let Some(row) = first_null(&values)
             {
@@ -310,6 +299,29 @@ fn first_null(values: &Values) -> Option<usize> {
     }
 }
 
+/// Bytes of a name: far more than one needs, and few enough that what repeats it for each row stays
+/// small.
+const LONGEST_NAME: usize = 4096;
+
+/// Refuses a name that would steer a terminal, or that is too long to be one.
+fn check_name(text: &str) -> Result<(), ParquetError> {
+    if text.len() > LONGEST_NAME {
+        let start: String = text.chars().take(40).collect();
+        let (length, start) = (text.len(), start.escape_debug());
+        return Err(ParquetError::General(format!(
+            "a name of {length} bytes, \"{start}...\"; one may have up to {LONGEST_NAME}"
+        )));
+    }
+    if text.contains(unprintable) {
+        Err(ParquetError::General(format!(
+            "a name with a control character, \"{}\"",
+            text.escape_debug()
+        )))
+    } else {
+        Ok(())
+    }
+}
+
 fn read_column(
     kind: Kind,
     reader: ColumnReader,
@@ -320,10 +332,21 @@ fn read_column(
     Ok(match kind {
         Kind::Text => {
             let mut all = Vec::with_capacity(rows);
+            // The rows of an entry of a dictionary share its bytes, so one look at them does. What
+            // is known keeps them where they are.
+            let mut known = HashMap::new();
             read_values::<ByteArrayType>(reader, rows, levels, |text| {
-                let text = text.map(ByteArray::as_utf8).transpose()?;
-                text.map_or(Ok(()), dictionary::check_name)?;
-                all.push(text.map(|text| names.name(text)));
+                let mut name = |text: &ByteArray| -> Result<Name, ParquetError> {
+                    let place = (text.data().as_ptr(), text.len());
+                    if let Some((name, _)) = known.get(&place) {
+                        return Ok(*name);
+                    }
+                    check_name(text.as_utf8()?)?;
+                    let name = names.name(text.as_utf8()?);
+                    known.insert(place, (name, text.clone()));
+                    Ok(name)
+                };
+                all.push(text.map(&mut name).transpose()?);
                 Ok(())
             })?;
             Values::Text(all)
