@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """Counts the instructions per packet of the nodes of a cross connect on aarch64, by QEMU's plugin.
 
-    python3 bench/node_instructions.py [--save]
+    python3 bench/node_instructions.py
 
 It builds `crates/code/dataplane/examples/node_instructions.rs` for aarch64, and runs it once for
 each node under qemu-aarch64 with the plugin of `crates/worlds/tcg-plugin`. The counts are exact: they
-are those of the code, and no machine's speed is part of them. --save writes them to
-data/platforms/macchiatobin/instructions.toml. Debian: qemu-user gcc-aarch64-linux-gnu
-libc6-dev-arm64-cross binutils-aarch64-linux-gnu; rustup target add aarch64-unknown-linux-gnu.
+are those of the code, and no machine's speed is part of them. Debian: qemu-user
+gcc-aarch64-linux-gnu libc6-dev-arm64-cross binutils-aarch64-linux-gnu; rustup target add
+aarch64-unknown-linux-gnu.
 """
 
 import argparse
@@ -19,7 +19,6 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 TARGET = "aarch64-unknown-linux-gnu"
-FILE = ROOT / "data/platforms/macchiatobin/instructions.toml"
 FRAME = 256
 # Our nodes, by the names that the graph gives them, with a part of their symbols.
 OURS = {
@@ -83,8 +82,7 @@ def count(path, plugin_path, address, folder):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--save", action="store_true", help=f"write {FILE.relative_to(ROOT)}")
-    save = parser.parse_args().save
+    parser.parse_args()
     path = program()
     found = symbols(path)
     with tempfile.TemporaryDirectory() as folder:
@@ -97,9 +95,8 @@ def main():
         ours = {name: of(part) for name, part in OURS.items()}
         per_packet = {name: of("per_packet_" + name.replace("-", "_")) for name in PER_PACKET}
         single = of("per_packet_single_loop")
-    text = "# Written by `python3 bench/node_instructions.py --save` and by nothing else; do not edit. Instructions on\n"
-    text += f"# aarch64 per packet of frames of {FRAME}, without prefetches, which cost the modelled core a time of their own.\n"
-    text += "\n# The loop to which the core's work was fitted: one packet an iteration.\n"
+    text = f"# Instructions on aarch64 per packet of frames of {FRAME}, without prefetches, which cost the modelled core a time of their own.\n"
+    text += "\n# The loop to which the modelled core's work was fitted: one packet an iteration.\n"
     text += f"single_loop = {single[0] - single[1]:.2f}\n"
     for title, about, counts in [
         ("ours", "Our own nodes: data about a packet lies in lanes of the frame, and the two of L2 decide once a frame.", ours),
@@ -108,8 +105,6 @@ def main():
         text += f"\n# {about}\n[{title}]\n"
         text += "".join(f"{name} = {all_of - prefetches:.2f}\n" for name, (all_of, prefetches) in counts.items())
     print(text, end="")
-    if save:
-        FILE.write_text(text)
 
 
 if __name__ == "__main__":

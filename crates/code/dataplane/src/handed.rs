@@ -58,8 +58,7 @@ pub unsafe fn hand_out(
 
 /// The packet behind those of a frame: a node that writes to it counts wrong.
 // SAFETY: nobody uses its data.
-pub const NOBODYS: Packet =
-    unsafe { Packet::new(std::ptr::null_mut(), std::ptr::null_mut(), 0, 0) };
+const NOBODYS: Packet = unsafe { Packet::new(std::ptr::null_mut(), std::ptr::null_mut(), 0, 0) };
 
 /// The arc and the reason that a packet was given; `None` if its node has none of that number.
 #[inline(always)]

@@ -1,11 +1,10 @@
 //! `batch`: frame sizes, on this machine or in the caches of a modelled core.
 
-use crate::fit::Costs;
-use crate::frame_path::{self, BUFFER_LINES, DESCRIPTOR, FramePath, INDEX, Node};
+use crate::frame_path::{self, BUFFER_LINES, DESCRIPTOR, FramePath, INDEX};
 use crate::host::{Layout, Study, sweep};
 use crate::model::{self, Cell};
 use crate::places::{CacheLevel, CacheLevels};
-use crate::platform::{CorePlatform, CostsFile};
+use crate::platform::CorePlatform;
 use crate::{
     BUFFERS, DATA_IN, FRAME_SIZE, FRAMES, HEADER_IN, HOST, IN_FRAME, PLATFORM, REPETITIONS, ROUNDS,
     SIM, WORK, host_header, results,
@@ -19,8 +18,6 @@ use experiment::setting::Number;
 use experiment::{About, Experiment, Observer, Request, Result, World};
 use itertools::Itertools;
 use recording::{Recording, metrics};
-use serde::Deserialize;
-use std::collections::BTreeMap;
 
 /// Measures the stride study's loop for each frame size, or tells where a modelled core finds the
 /// lines of a frame.
@@ -110,19 +107,6 @@ struct ModelStudy {
     platform: CorePlatform,
     /// Each with the name of its variant.
     paths: Vec<(String, FramePath)>,
-    /// The fitted costs and the counted instructions, from which the times of nodes are predicted;
-    /// `None` for a core that lacks one of them.
-    times: Option<(Costs, Instructions)>,
-}
-
-/// Instructions per packet of nodes, as `bench/node_instructions.py` counted them.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Instructions {
-    /// Those of the loop to which the core's work was fitted.
-    single_loop: f64,
-    ours: BTreeMap<String, f64>,
-    per_packet: BTreeMap<String, f64>,
 }
 
 impl ModelStudy {
@@ -161,19 +145,8 @@ impl ModelStudy {
                     .iter()
                     .map(move |stride| (format!("{name}, stride {stride}"), path(*stride)))
             });
-        let name = &platform.platform.name;
-        let costs = CostsFile::read(request.platforms, name).ok();
-        let instructions = format!("{name}/instructions.toml");
-        let times = match costs.filter(|_| request.platforms.read(&instructions).is_ok()) {
-            Some(costs) => Some((
-                costs.cycles,
-                request.platforms.document(&instructions)?.read()?,
-            )),
-            None => None,
-        };
         Ok(Self {
             paths: paths.collect(),
-            times,
             platform,
         })
     }
@@ -218,53 +191,7 @@ impl ModelStudy {
             add_footprint(&mut recording, variant, of_frame);
             progress.step();
         }
-        self.times(&mut recording);
         Ok(recording)
-    }
-
-    /// The times of nodes, from the lines that they touch and their instructions, each of which
-    /// takes as long as one of the loop to which the core's work was fitted.
-    fn times(&self, recording: &mut Recording) {
-        let Some((costs, counted)) = &self.times else {
-            return;
-        };
-        let parameters = costs.on(self.platform.hardware());
-        let device = CacheLevel::Dram;
-        let path = FramePath {
-            frame_size: 256,
-            pool: POOL,
-            buffer_bytes: model::SLOT,
-            device,
-            frames: 100,
-        };
-        for (variant, instructions) in
-            [("ours", &counted.ours), ("per packet", &counted.per_packet)]
-        {
-            let of = Node::ALL.map(|node| {
-                instructions
-                    .get(node.name())
-                    .map_or(0.0, |count| count.max(0.0))
-            });
-            let work =
-                of.map(|count| count * costs.work / counted.single_loop.max(f64::MIN_POSITIVE));
-            let times = frame_path::times(parameters, path, work);
-            let per_tick = self.platform.cycles_per_tick();
-            let series = recording.series(variant, "waits", "");
-            for (node, kind, cycles) in times.waits {
-                let (at, ticks) = ([node.name(), kind.name()], cycles / per_tick);
-                recording.add_part(series, 0, metrics::CLOCKS_PER_PACKET, at, ticks);
-            }
-            let series = recording.series(variant, "nodes", "");
-            for (node, cycles) in Node::ALL.into_iter().zip(times.cycles).skip(1) {
-                let ticks = cycles / per_tick;
-                for (metric, value) in [
-                    (metrics::PASSAGE, of[node as usize]),
-                    (metrics::CLOCKS_PER_PACKET, ticks),
-                ] {
-                    recording.add(series, 0, metric, node.name(), value);
-                }
-            }
-        }
     }
 }
 

@@ -87,9 +87,6 @@ pub enum Kind {
     Metadata,
     /// The packet's first line.
     Data,
-    /// The region of memory that buffers lie in, from which their physical addresses follow: one
-    /// line for all packets (slide "Types of Data Accesses").
-    Region,
 }
 
 impl Kind {
@@ -100,7 +97,6 @@ impl Kind {
             Self::Index => "index",
             Self::Metadata => "metadata",
             Self::Data => "data",
-            Self::Region => "region",
         }
     }
 }
@@ -136,12 +132,8 @@ pub struct Found {
 const RECEIVE_RING: u64 = 1 << 40;
 const TRANSMIT_RING: u64 = 2 << 40;
 const VECTORS: u64 = 3 << 40;
-const REGION: u64 = 4 << 40;
 /// Bytes from one node's vector of indices to the next: the largest frame's and a line.
 const VECTOR: u64 = FRAME_MAX as u64 * INDEX + core_model::LINE;
-
-/// Cycles of work per packet of each node, beside its accesses.
-pub type Work = [f64; Node::ALL.len()];
 
 impl FramePath {
     /// The address of a kind of data of a packet, which is the frame's at `row`.
@@ -154,13 +146,11 @@ impl FramePath {
             (Kind::Index, _) => VECTORS + (node as u64).saturating_sub(1) * VECTOR + row * INDEX,
             (Kind::Metadata, _) => buffer * self.buffer_bytes,
             (Kind::Data, _) => buffer * self.buffer_bytes + core_model::LINE,
-            (Kind::Region, _) => REGION,
         }
     }
 
-    /// Takes frames through the graph: `meet` is called for each node and frame, with the frame's
-    /// packets, and whether the pool has gone around.
-    fn go(&self, core: &mut Core, mut meet: impl FnMut(&mut Core, Node, &[(u64, u64)], bool)) {
+    /// Takes frames through the graph.
+    fn go(&self, core: &mut Core) {
         let warm_up = self.pool.div_ceil(self.frame_size);
         for frame in 0..warm_up + self.frames {
             if frame == warm_up {
@@ -180,7 +170,9 @@ impl FramePath {
                 }
             }
             for node in Node::ALL {
-                meet(core, node, &packets, frame >= warm_up);
+                for &packet in &packets {
+                    touch(core, *self, node, packet);
+                }
             }
         }
     }
@@ -209,11 +201,7 @@ fn site(node: Node, kind: Kind) -> Site {
 /// Takes frames through the graph, and counts where lines were found.
 pub fn run(hardware: Parameters, path: FramePath) -> Vec<Found> {
     let mut core = Core::new(hardware, 1);
-    path.go(&mut core, |core, node, packets, _| {
-        packets
-            .iter()
-            .for_each(|packet| touch(core, path, node, *packet))
-    });
+    path.go(&mut core);
     let packets = (path.frames * path.frame_size) as f64;
     let found = |node: Node, kind: Kind| {
         let Stall {
@@ -233,77 +221,6 @@ pub fn run(hardware: Parameters, path: FramePath) -> Vec<Found> {
         .flat_map(|node| node.touches().iter().map(move |&kind| (node, kind)))
         .map(|(node, kind)| found(node, kind))
         .collect()
-}
-
-/// The times of nodes.
-pub struct Times {
-    /// Cycles per packet of each node but the first, which waits for a device.
-    pub cycles: Work,
-    /// Cycles per packet among them that a node waits for a kind of data; for the first node, which
-    /// overlaps nothing here, at most.
-    pub waits: Vec<(Node, Kind, f64)>,
-}
-
-/// The times of nodes: loops over two packets that prefetch one iteration ahead, as on the slides;
-/// what they write is not waited for.
-pub fn times(parameters: Parameters, path: FramePath, work: Work) -> Times {
-    let mut core = Core::new(parameters, 1);
-    let mut cycles = [0.0; Node::ALL.len()];
-    let packets_of_all = (path.frames * path.frame_size) as f64;
-    path.go(&mut core, |core, node, packets, counts| {
-        if node == Node::Receive {
-            return packets
-                .iter()
-                .for_each(|packet| touch(core, path, node, *packet));
-        }
-        let (begin, at) = (core.now(), |kind, packet: &(u64, u64)| {
-            path.address(node, kind, *packet)
-        });
-        for (number, pair) in packets.chunks(2).enumerate() {
-            for kind in node
-                .touches()
-                .iter()
-                .filter(|kind| matches!(kind, Kind::Metadata | Kind::Data))
-            {
-                for packet in packets.iter().skip(2 * number + 2).take(2) {
-                    core.prefetch(at(*kind, packet), site(node, *kind));
-                }
-            }
-            for packet in pair {
-                let mut known = core.now();
-                for kind in node.touches() {
-                    match kind {
-                        Kind::Descriptor => core.prefetch(at(*kind, packet), site(node, *kind)),
-                        _ => known = core.load_after(at(*kind, packet), site(node, *kind), known),
-                    }
-                }
-                if node == Node::Transmit {
-                    core.load(REGION, site(node, Kind::Region));
-                }
-            }
-            pair.iter().for_each(|_| core.work(work[node as usize]));
-        }
-        core.drain();
-        if counts {
-            cycles[node as usize] += (core.now() - begin) / packets_of_all;
-        }
-    });
-    let waits = Node::ALL.into_iter().flat_map(|node| {
-        let region = (node == Node::Transmit).then_some(Kind::Region);
-        let kinds = node.touches().iter().copied().chain(region);
-        kinds.map(move |kind| (node, kind))
-    });
-    let cycles_of = |(node, kind)| {
-        (
-            node,
-            kind,
-            core.stalls(site(node, kind)).cycles() / packets_of_all,
-        )
-    };
-    Times {
-        waits: waits.map(cycles_of).collect(),
-        cycles,
-    }
 }
 
 #[cfg(test)]
@@ -401,28 +318,5 @@ mod tests {
             ..PATH
         };
         assert_eq!(of(even, Node::L2Input, Kind::Data), [1.0, 0.0]);
-    }
-
-    #[test]
-    fn a_node_takes_its_work_and_what_it_waits_for_beside() {
-        let work = [0.0, 60.0, 60.0, 60.0, 60.0, 60.0];
-        let Times { cycles, waits } = times(A72, PATH, work);
-        let waits_for = |node, kind| {
-            waits
-                .iter()
-                .find(|(of, what, _)| *of == node && *what == kind)
-                .unwrap()
-                .2
-        };
-        assert!(waits_for(Node::EthernetInput, Kind::Data) > 0.0);
-        assert!(
-            waits_for(Node::Transmit, Kind::Region) < 1.0,
-            "its line is in L1"
-        );
-        assert_eq!(cycles[0], 0.0, "receive waits for a device");
-        assert!(
-            cycles[1] > cycles[2] && cycles[2] > 60.0,
-            "the first to read data waits for memory: {cycles:?}"
-        );
     }
 }

@@ -6,7 +6,7 @@ use crate::spread::{Steadiness, apart, quartiles, scatters};
 use crate::ticks::Ticks;
 use evidence::Leaders;
 use itertools::Itertools;
-use published::{DataplaneReference, FootprintFigure};
+use published::DataplaneReference;
 use recording::{metrics, stats};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -25,7 +25,7 @@ pub struct Batch<'r> {
     pub recording: &'r str,
     /// Published bytes that a frame touches.
     #[serde(skip)]
-    pub reference: Option<&'r DataplaneReference<FootprintFigure>>,
+    pub reference: Option<&'r DataplaneReference>,
 }
 
 /// A frame size.

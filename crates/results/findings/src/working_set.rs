@@ -1,10 +1,8 @@
 //! `batch` on a modelled core: in which cache each node finds the lines of a frame.
 
 use crate::Findings;
-use crate::rows::{Row, named, tick_ns};
-use itertools::Itertools;
-use published::NodeFigure;
-use recording::{Recording, distinct, metrics, stats};
+use crate::rows::{Row, named};
+use recording::{Recording, distinct, metrics};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -12,12 +10,6 @@ use serde::Serialize;
 const PATH: &str = "path";
 
 const FOOTPRINT: &str = "footprint";
-
-/// The case of the times of nodes.
-const NODES: &str = "nodes";
-
-/// The case of the times that nodes wait for a line.
-const WAITS: &str = "waits";
 
 /// The variant that has the sizes of the caches.
 const CACHES: &str = "caches";
@@ -42,51 +34,6 @@ pub struct WorkingSet<'r> {
     pub frame_sizes: Vec<Way<'r>>,
     /// Ways with different numbers of buffers and frames of the same size, at each stride.
     pub pools: Vec<Way<'r>>,
-    /// The times of nodes as predicted, beside those that were published of this platform; one for
-    /// each way of writing the nodes.
-    pub predicted: Vec<Prediction<'r>>,
-    /// The source of the published times.
-    pub source: &'r str,
-}
-
-/// The times of the nodes of a cross connect.
-#[derive(Serialize, JsonSchema)]
-pub struct Prediction<'r> {
-    /// `ours`, or `per packet`: written as the published ones are.
-    pub nodes: &'r str,
-    /// The nodes, in the order in which packets meet them.
-    pub times: Vec<NodeTime<'r>>,
-    /// The lines that nodes wait for.
-    pub waits: Vec<Wait<'r>>,
-    /// Root mean squares of the relative errors in percent: of the prediction, and of times in
-    /// proportion to instructions.
-    pub rms_percent: [f64; 2],
-}
-
-/// The wait of a node for a kind of data, as the modelled core has it.
-#[derive(Serialize, JsonSchema)]
-pub struct Wait<'r> {
-    /// The node's name.
-    pub node: &'r str,
-    /// The kind of data, such as `metadata`.
-    pub kind: &'r str,
-    /// Nanoseconds per packet.
-    pub ns: f64,
-}
-
-/// The time of a node.
-#[derive(Serialize, JsonSchema)]
-pub struct NodeTime<'r> {
-    /// The node's name.
-    pub node: &'r str,
-    /// Instructions per packet on aarch64.
-    pub instructions: f64,
-    /// Predicted nanoseconds per packet.
-    pub ns: f64,
-    /// Published nanoseconds per packet.
-    pub published_ns: f64,
-    /// The share of all published nanoseconds that the node's share of all instructions gives it.
-    pub in_proportion_ns: f64,
 }
 
 /// A way through the graph.
@@ -167,14 +114,8 @@ pub fn read<'r>(findings: &Findings<'r>) -> WorkingSet<'r> {
             .collect()
     };
     let cache = |level| bytes(&rows, CACHES, level);
-    let name = recording.header.platform_name().unwrap_or_default();
-    let reference = findings
-        .published
-        .node_clocks
-        .as_ref()
-        .filter(|of| of.platform == name);
     WorkingSet {
-        platform: name,
+        platform: recording.header.platform_name().unwrap_or_default(),
         device: rows
             .iter()
             .find(|row| row.case == PATH)
@@ -183,8 +124,6 @@ pub fn read<'r>(findings: &Findings<'r>) -> WorkingSet<'r> {
         l2_bytes: cache("L2"),
         frame_sizes: ways("frame-"),
         pools: ways("pool-"),
-        predicted: reference.map_or_else(Vec::new, |of| predicted(recording, &rows, &of.figures)),
-        source: reference.map_or("", |of| &of.source),
     }
 }
 
@@ -202,73 +141,6 @@ fn bytes(rows: &[Row<'_>], variant: &str, subject: &str) -> u64 {
         })
         .map(|row| row.value as u64)
         .sum()
-}
-
-fn predicted<'r>(
-    recording: &Recording,
-    rows: &[Row<'r>],
-    published: &[NodeFigure],
-) -> Vec<Prediction<'r>> {
-    let of = |variant: &'r str| {
-        let values = |metric| {
-            rows.iter()
-                .filter(move |row| row.is_of(NODES, metric) && row.variant == variant)
-        };
-        let pairs = values(metrics::PASSAGE).zip(values(metrics::CLOCKS_PER_PACKET));
-        let time = |(instructions, clocks): (&Row<'r>, &Row<'r>)| {
-            // A device's nodes have its name in front.
-            let is_of = |figure: &&NodeFigure| {
-                figure
-                    .node
-                    .split_once('/')
-                    .and_then(|(_, port)| port.split_once('-'))
-                    .map_or(figure.node.as_str(), |(_, name)| name)
-                    == clocks.subject
-            };
-            Some(NodeTime {
-                node: clocks.subject,
-                instructions: instructions.value,
-                ns: clocks.value * tick_ns(recording),
-                published_ns: published.iter().find(is_of)?.slide_ns,
-                in_proportion_ns: 0.0,
-            })
-        };
-        let mut times = pairs.filter_map(time).collect_vec();
-        let all = |of: fn(&NodeTime<'r>) -> f64| times.iter().map(of).sum::<f64>();
-        let each = all(|of| of.published_ns) / all(|of| of.instructions).max(f64::MIN_POSITIVE);
-        times
-            .iter_mut()
-            .for_each(|of| of.in_proportion_ns = each * of.instructions);
-        let rms_percent = [
-            |of: &NodeTime<'r>| of.ns,
-            |of: &NodeTime<'r>| of.in_proportion_ns,
-        ]
-        .map(|ns| {
-            let errors = times
-                .iter()
-                .map(|of| 100.0 * (ns(of) / of.published_ns - 1.0))
-                .collect_vec();
-            stats::rms(&errors).unwrap_or(0.0)
-        });
-        let is_wait =
-            |row: &&Row<'r>| row.is_of(WAITS, metrics::CLOCKS_PER_PACKET) && row.variant == variant;
-        let wait = |row: &Row<'r>| Wait {
-            node: row.subject,
-            kind: row.role,
-            ns: row.value * tick_ns(recording),
-        };
-        Prediction {
-            nodes: variant,
-            times,
-            waits: rows.iter().filter(is_wait).map(wait).collect(),
-            rms_percent,
-        }
-    };
-    variants(rows, NODES)
-        .into_iter()
-        .map(of)
-        .filter(|of| !of.times.is_empty())
-        .collect()
 }
 
 fn way<'r>(recording: &Recording, rows: &[Row<'r>], variant: &str) -> Option<Way<'r>> {

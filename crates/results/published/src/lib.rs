@@ -17,7 +17,7 @@ pub use psci::{Cell, PsciReference};
 pub use strides::{STRIDES, StrideCell, StrideReference};
 pub use tables::{
     CallFigure, CallReference, ClockReference, DataplaneReference, EasReference, EnergyFigure,
-    EnergyReference, FootprintFigure, Implementation, NodeFigure,
+    EnergyReference, FootprintFigure, Implementation,
 };
 
 use document::Result;
@@ -35,10 +35,8 @@ pub struct Published {
     /// The stride study of the data plane, if there is one.
     pub strides: Option<StrideReference>,
     /// The clocks of a data plane's nodes, if there are such figures. No experiment is told
-    /// anything of them.
-    pub node_clocks: Option<DataplaneReference<NodeFigure>>,
     /// The footprint of a frame, if there are such figures. No experiment is told anything of it.
-    pub footprint: Option<DataplaneReference<FootprintFigure>>,
+    pub footprint: Option<DataplaneReference>,
     /// The cost of clocks and divisions in the idle loop, if there are such figures.
     pub clocks: Option<ClockReference>,
     /// The savings of configurations of RCU, if there are such figures. No experiment is told
@@ -72,13 +70,8 @@ impl Published {
                 all.footprint = table(
                     files,
                     "dataplane-footprint",
-                    |of: &mut DataplaneReference<_>| &mut of.figures,
-                )?;
-                all.node_clocks = table(
-                    files,
-                    "dataplane-runtime",
-                    |of: &mut DataplaneReference<_>| &mut of.figures,
-                )?;
+                    |of: &mut DataplaneReference| &mut of.figures,
+                )?
             }
             "idle-clock" => {
                 all.clocks = table(files, CLOCKS, |of: &mut ClockReference| &mut of.clocks)?;

@@ -132,16 +132,6 @@ impl ClockReference {
     }
 }
 
-/// The time of a packet in a node.
-#[derive(Deserialize)]
-pub struct NodeFigure {
-    /// The node.
-    pub node: String,
-    /// The time, in ns.
-    #[serde(deserialize_with = "positive")]
-    pub slide_ns: f64,
-}
-
 /// What a frame touches.
 #[derive(Deserialize)]
 pub struct FootprintFigure {
@@ -157,8 +147,7 @@ pub struct FootprintFigure {
 
 /// Figures of a data plane on a board.
 #[derive(Deserialize)]
-#[serde(bound = "")]
-pub struct DataplaneReference<F> {
+pub struct DataplaneReference {
     /// One line about them.
     pub title: String,
     /// The source.
@@ -167,7 +156,7 @@ pub struct DataplaneReference<F> {
     pub platform: String,
     /// The figures.
     #[serde(skip)]
-    pub figures: Vec<F>,
+    pub figures: Vec<FootprintFigure>,
 }
 
 /// The energy of a number of tasks.

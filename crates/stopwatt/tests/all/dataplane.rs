@@ -519,49 +519,6 @@ fn a_frame_that_outgrows_l1_is_told_on_a_modelled_core() {
     }
 }
 
-/// Times of nodes from lines and instructions stand beside those that were published.
-#[test]
-fn the_slides_nodes_are_predicted_beside_a_trivial_predictor() {
-    let folder = tempfile::tempdir().unwrap();
-    let to = folder.path().join("r").display().to_string();
-    let set = json(&[
-        "run",
-        "batch",
-        "--world",
-        "sim",
-        "--frames",
-        "2",
-        "--buffer-bytes",
-        "4160",
-        "-o",
-        &to,
-    ]);
-    let predicted = set["predicted"].as_array().unwrap();
-    let nodes: Vec<&str> = predicted
-        .iter()
-        .map(|of| of["nodes"].as_str().unwrap())
-        .collect();
-    assert_eq!(nodes, ["ours", "per packet"]);
-    for of in predicted {
-        let times = of["times"].as_array().unwrap();
-        let sum = |key: &str| {
-            times
-                .iter()
-                .map(|time| time[key].as_f64().unwrap())
-                .sum::<f64>()
-        };
-        assert_eq!(
-            (times.len(), sum("published_ns")),
-            (5, 62.0 + 17.0 + 9.0 + 7.0 + 51.0),
-            "{of}"
-        );
-        assert!(
-            (sum("in_proportion_ns") - sum("published_ns")).abs() < 1e-6 && sum("ns") > 0.0,
-            "{of}"
-        );
-    }
-}
-
 #[test]
 fn wrong_arguments_say_what_would_be_right() {
     for (arguments, expected) in [

@@ -6,7 +6,7 @@ use super::objects::ObjectNode;
 use dataplane::buffers::{LINE, Slot};
 use dataplane::frame::{FRAME_MAX, Frame};
 use dataplane::graph::{DROP, Input, Node, Reason, Severity, Verdict};
-use dataplane::handed::{NOBODYS, given, hand_out, take_back};
+use dataplane::handed::{given, hand_out, take_back};
 use dataplane::plane::Plane;
 use dataplane::trace::ethernet_line;
 use itertools::Itertools;

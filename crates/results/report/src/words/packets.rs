@@ -7,7 +7,7 @@ use findings::batch::{Batch, best};
 use findings::loaded::LoadedGraph;
 use findings::strides::{Gains, MeasuredStudy, PredictedStudy, label};
 use findings::ticks::Ticks;
-use findings::working_set::{HARDLY_ANY, LATER, NodeTime, Way, WorkingSet};
+use findings::working_set::{HARDLY_ANY, LATER, Way, WorkingSet};
 use itertools::Itertools;
 use recording::facts;
 
@@ -232,18 +232,6 @@ fn up_to(ways: &[Way<'_>], size: fn(&Way<'_>) -> u64, lost: fn(&Way<'_>) -> f64)
         Some(ways) => format!("up to {}", size(&ways[0])),
         None => format!("less than {}", ways.first().map_or(0, size)),
     }
-}
-
-/// The predicted time of all nodes beside the published one.
-pub fn whole_path(found: &WorkingSet<'_>) -> Option<String> {
-    let times = &found.predicted.last()?.times;
-    let sum = |ns: fn(&NodeTime<'_>) -> f64| times.iter().map(ns).sum::<f64>();
-    Some(format!(
-        "By the model the {} nodes of the slides take {:.0} ns a packet; {:.0} ns are published.",
-        times.len(),
-        sum(|of| of.ns),
-        sum(|of| of.published_ns)
-    ))
 }
 
 #[cfg(test)]
