@@ -6,8 +6,8 @@
 //!                               └──────── extended ── 8 bits ──► groups[n][256] ──► adjacency
 //! ```
 //! An entry takes 16 bits, so the first table is 32 MB. Beside each entry stands the length of the
-//! prefix that wrote it, in tables that only changes touch. The default route has no entries: an
-//! address that finds none takes it.
+//! prefix that wrote it, in tables that only changes touch. The default route stands in all entries
+//! that no longer prefix wrote, so that a lookup knows no case of its own for it.
 //!
 //! The table is filled before the workers start, and never changed.
 
@@ -19,8 +19,6 @@ pub type Adjacency = u16;
 
 /// The entry points into a group.
 const EXTENDED: u16 = 1 << 15;
-/// No prefix covers the address.
-const NONE: u16 = 0;
 /// Adjacencies and groups are numbered below this.
 const LIMIT: u16 = EXTENDED - 1;
 
@@ -70,24 +68,12 @@ pub enum RouteError {
 pub struct Fib {
     first: Region<u16>,
     groups: Region<[u16; 256]>,
-    default: Adjacency,
     lengths: Region<u8>,
     /// The lengths of the prefixes that wrote the entries of each group.
     group_lengths: Vec<[u8; 256]>,
 }
 
 impl Fib {
-    /// A table without routes: every lookup gives `miss`.
-    pub fn new(miss: Adjacency) -> Self {
-        Self {
-            first: Region::new(1 << 24),
-            groups: Region::new(LIMIT as usize),
-            default: miss,
-            lengths: Region::new(1 << 24),
-            group_lengths: Vec::new(),
-        }
-    }
-
     /// The adjacency of the longest prefix that covers the address.
     pub fn lookup(&self, address: u32) -> Adjacency {
         self.reader().lookup(address)
@@ -104,17 +90,13 @@ impl Fib {
         if prefix.length > 24 && self.group_of(prefix).is_none() {
             self.extend(prefix)?;
         }
-        self.write(prefix, adjacency + 1);
+        self.write(prefix, adjacency);
         Ok(())
     }
 
     /// Writes an entry over all that prefixes of this length or a shorter one wrote.
     fn write(&mut self, prefix: Prefix, entry: u16) {
         let Prefix { address, length } = prefix;
-        if length == 0 {
-            self.default = entry - 1;
-            return;
-        }
         let index = (address >> 8) as usize;
         if length > 24 {
             let Some(group) = self.group_of(prefix) else {
@@ -172,7 +154,18 @@ impl Fib {
         Reader {
             first,
             groups: &self.groups,
-            default: self.default,
+        }
+    }
+}
+
+impl Default for Fib {
+    /// A table without routes: every lookup gives 0.
+    fn default() -> Self {
+        Self {
+            first: Region::new(1 << 24),
+            groups: Region::new(LIMIT as usize),
+            lengths: Region::new(1 << 24),
+            group_lengths: Vec::new(),
         }
     }
 }
@@ -181,30 +174,31 @@ impl Fib {
 pub struct Reader<'a> {
     first: &'a [u16; 1 << 24],
     groups: &'a [[u16; 256]],
-    default: Adjacency,
 }
 
 impl Reader<'_> {
     /// The adjacency of the longest prefix that covers the address.
     #[inline(always)]
     pub fn lookup(&self, address: u32) -> Adjacency {
-        let mut entry = self.first[(address >> 8) as usize];
-        if entry & EXTENDED != 0 {
-            entry = self.groups[(entry & !EXTENDED) as usize][(address & 255) as usize];
-        }
-        if entry == NONE {
-            self.default
+        let entry = self.entry(address);
+        if entry & EXTENDED == 0 {
+            entry
         } else {
-            entry - 1
+            self.groups[(entry & !EXTENDED) as usize][(address & 255) as usize]
         }
+    }
+
+    /// The first table's entry of an address: its adjacency, or a number that is negative if it is
+    /// read with a sign, and there are longer prefixes.
+    #[inline(always)]
+    pub fn entry(&self, address: u32) -> u16 {
+        self.first[(address >> 8) as usize]
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    const MISS: Adjacency = 0;
 
     fn prefix(text: &str) -> Prefix {
         let (address, length) = text.split_once('/').unwrap();
@@ -217,7 +211,7 @@ mod tests {
 
     #[test]
     fn the_longest_prefix_wins() {
-        let mut fib = Fib::new(MISS);
+        let mut fib = Fib::default();
         for (route, adjacency) in [
             ("0.0.0.0/0", 1),
             ("10.0.0.0/8", 2),
@@ -246,7 +240,7 @@ mod tests {
 
     #[test]
     fn a_shorter_route_added_later_does_not_cover_a_longer_one() {
-        let mut fib = Fib::new(MISS);
+        let mut fib = Fib::default();
         fib.add(prefix("10.1.2.128/25"), 5).unwrap();
         fib.add(prefix("10.0.0.0/8"), 2).unwrap();
         assert_eq!(lookup(&fib, "10.1.2.129"), 5);

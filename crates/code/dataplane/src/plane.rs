@@ -125,7 +125,7 @@ impl Plane {
     /// forwarded to (RFC 1122, section 3.2.1.3). Of 0.0.0.0/8 that is the first address alone: the
     /// others are as good as any, as Linux has it since version 5.3.
     pub fn new(buffers: usize, reuse: Reuse, settings: Settings) -> Self {
-        let mut routes = Fib::new(MISS);
+        let mut routes = Fib::default();
         for (network, length, adjacency) in [
             ([0, 0, 0, 0], 32, MARTIAN),
             ([127, 0, 0, 0], 8, MARTIAN),

@@ -34,7 +34,7 @@ struct Both {
 impl Both {
     fn new() -> Self {
         Self {
-            ours: Fib::new(MISS),
+            ours: Fib::default(),
             oracle: Oracle::default(),
         }
     }
@@ -74,7 +74,7 @@ fn crowded() -> impl Strategy<Value = Prefix> {
     (
         0..4_u32,
         any::<u32>(),
-        prop_oneof![Just(0_u8), 1..=32_u8, 23..=32_u8],
+        prop_oneof![1 => Just(0_u8), 50 => 1..=32_u8, 100 => 23..=32_u8],
     )
         .prop_map(|(network, bits, length)| {
             let address = (10 << 24) + (network << 16) + (bits & 0x0003_ffff);
@@ -127,7 +127,7 @@ fn two_hundred_thousand_routes_agree_with_the_oracle() {
 
 #[test]
 fn a_full_table_says_so_and_stays_right() {
-    let mut fib = Fib::new(MISS);
+    let mut fib = Fib::default();
     let full =
         (0..40_000_u32).find_map(|n| fib.add(Prefix::new((n << 8).into(), 25).unwrap(), 7).err());
     assert!(full.unwrap().to_string().contains("32 766"));
