@@ -31,7 +31,7 @@ struct L2Input;
 impl<M: PacketMemory> Body<M> for L2Input {
     type Loaded = [u8; 12];
 
-    fn expected(&self, _: &Frame) -> u8 {
+    fn expected(&self, _: &Frame, _: usize) -> u8 {
         ON
     }
 
@@ -63,7 +63,7 @@ struct L2Output {
 impl<M: PacketMemory> Body<M> for L2Output {
     type Loaded = Meta;
 
-    fn expected(&self, _: &Frame) -> u8 {
+    fn expected(&self, _: &Frame, _: usize) -> u8 {
         ON
     }
 
@@ -89,7 +89,7 @@ struct Output {
 impl<M: PacketMemory> Body<M> for Output {
     type Loaded = Meta;
 
-    fn expected(&self, _: &Frame) -> u8 {
+    fn expected(&self, _: &Frame, _: usize) -> u8 {
         ON
     }
 
@@ -123,7 +123,7 @@ struct Transmit<'a> {
 impl<M: PacketMemory> Body<M> for Transmit<'_> {
     type Loaded = Meta;
 
-    fn expected(&self, _: &Frame) -> u8 {
+    fn expected(&self, _: &Frame, _: usize) -> u8 {
         ON
     }
 

@@ -1,6 +1,7 @@
 //! Adjacencies, to which packets may be sent next. They are filled before the workers start, and
 //! never changed.
 
+use crate::arcs::FIRST_ARC;
 use crate::buffers::region::Region;
 use crate::mac::Mac;
 
@@ -24,12 +25,20 @@ pub const LIMIT: u16 = 32_766;
 const ENTRIES: usize = 1 << 15;
 const _: () = assert!((LIMIT as usize) < ENTRIES);
 
+/// A new Ethernet header, and behind it the rest of a [`Rewrite`], each as a loop needs it: nothing
+/// is to be cut out.
+type Entry = [u8; 32];
+/// Place of [`Rewrite::longest`].
+const LONGEST: usize = 14;
+/// Place of [`Rewrite::arc`].
+const ARC: usize = 16;
+
 /// Bytes of an Ethernet header, which an MTU leaves out.
 const ETHERNET: u16 = 14;
 
 /// All entries.
 pub struct Adjacencies {
-    entries: Region<[u64; 2]>,
+    entries: Region<Entry>,
     next: u16,
 }
 
@@ -43,10 +52,12 @@ impl Adjacencies {
         }
         self.next += 1;
         let longest = mtu.saturating_add(ETHERNET);
-        self.entries[usize::from(number)] = [
-            to.bits() | (u64::from(longest) << 48),
-            from.bits() | (u64::from(interface) << 48),
-        ];
+        let entry = &mut self.entries[usize::from(number)];
+        entry[..6].copy_from_slice(&to.0);
+        entry[6..12].copy_from_slice(&from.0);
+        entry[12] = 0x08;
+        entry[LONGEST..LONGEST + 2].copy_from_slice(&longest.to_le_bytes());
+        entry[ARC] = FIRST_ARC + interface as u8;
         Some(number)
     }
 
@@ -58,15 +69,25 @@ impl Adjacencies {
 }
 
 /// All entries, for one loop.
-pub struct Reader<'a>(&'a [[u64; 2]; ENTRIES]);
+pub struct Reader<'a>(&'a [Entry; ENTRIES]);
 
 impl Reader<'_> {
-    /// The words that a loop needs.
+    /// What becomes of a packet.
     #[inline(always)]
     pub fn rewrite(&self, number: u16) -> Rewrite {
-        let [to, from] = self.0[number as usize % ENTRIES];
-        Rewrite { to, from }
+        let entry = &self.0[number as usize % ENTRIES];
+        Rewrite {
+            at_0: part(entry, 0),
+            at_6: part(entry, 6),
+            longest: u16::from_le_bytes(part(entry, LONGEST)),
+            arc: entry[ARC],
+        }
     }
+}
+
+#[inline(always)]
+fn part<const N: usize>(entry: &Entry, at: usize) -> [u8; N] {
+    *entry[at..].first_chunk().expect("a part of the entry")
 }
 
 impl Default for Adjacencies {
@@ -79,39 +100,15 @@ impl Default for Adjacencies {
     }
 }
 
-/// A new Ethernet header, as words with the first byte lowest.
+/// A packet's new Ethernet header, and where it goes with it.
 #[derive(Clone, Copy)]
 pub struct Rewrite {
-    /// The neighbour's address; above it the longest packet that may be sent there.
-    to: u64,
-    /// Our address; above it the interface.
-    from: u64,
-}
-
-impl Rewrite {
-    /// The interface.
-    #[inline(always)]
-    pub fn interface(self) -> u16 {
-        (self.from >> 48) as u16
-    }
-
-    /// True if the interface takes a packet of that length, from the Ethernet header on.
-    #[inline(always)]
-    pub fn takes(self, length: u16) -> bool {
-        length <= (self.to >> 48) as u16
-    }
-
-    /// The bytes stored at the packet's start. The last two mean nothing: [`Rewrite::at_6`] is
-    /// stored over them.
-    #[inline(always)]
-    pub fn at_0(self) -> [u8; 8] {
-        self.to.to_le_bytes()
-    }
-
-    /// The bytes stored from byte 6 on, after [`Rewrite::at_0`]: our address and the type of IPv4.
-    #[inline(always)]
-    pub fn at_6(self) -> [u8; 8] {
-        let [a, b, c, d, e, f, ..] = self.from.to_le_bytes();
-        [a, b, c, d, e, f, 0x08, 0x00]
-    }
+    /// The header's first eight bytes.
+    pub at_0: [u8; 8],
+    /// The header's last eight bytes, from byte 6 on.
+    pub at_6: [u8; 8],
+    /// Bytes of the longest packet that the interface takes, from the Ethernet header on.
+    pub longest: u16,
+    /// The arc to the interface's output.
+    pub arc: u8,
 }

@@ -72,7 +72,7 @@ impl<M: PacketMemory> Body<M> for StudyBody {
     type Loaded = [u8; 16];
 
     #[inline(always)]
-    fn expected(&self, _frame: &Frame) -> u8 {
+    fn expected(&self, _frame: &Frame, _row: usize) -> u8 {
         NEXT_IP4
     }
 

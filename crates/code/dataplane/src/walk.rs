@@ -6,7 +6,8 @@
 //! ```
 //! `N` columns are handled together: their prefetches first, then their loads, then the rest of the
 //! work, so that the loads of `N` packets are under way at once. Strides count iterations, as the
-//! literature does: a dual loop with stride 3 prefetches 6 packets ahead.
+//! literature does: a dual loop with stride 3 prefetches 6 packets ahead. Bodies of few steps gain
+//! more if a block of packets goes one by one, without a question but the rules.
 
 use crate::arcs::{ARCS_MAX, DROP, Verdict};
 use crate::frame::{FRAME_MAX, Frame};
@@ -22,7 +23,7 @@ pub enum Shape {
     Single,
     /// Two packets.
     Dual,
-    /// Four packets.
+    /// Four packets; [`BLOCK`] in a body that works in blocks.
     Quad,
 }
 
@@ -102,32 +103,58 @@ macro_rules! rare {
 }
 pub(crate) use rare;
 
-/// The work of a loop on one packet, in the two steps between which the loop interleaves its
-/// columns.
+/// Packets in a row that a loop hands to [`Body::work`]. The compiler writes out the work of each,
+/// with its place in the frame in the instructions, and compares their lengths at once.
+pub const BLOCK: usize = 8;
+
+/// The work of a loop: on packets in a row, one after the other, or on one packet, in the two steps
+/// between which the loop interleaves its columns.
 ///
-/// Neither step calls anything that is not inlined, so the loop keeps all that it needs in
+/// Nothing of it calls anything that is not inlined, so the loop keeps all that it needs in
 /// registers. Rare packets have a pass of their own.
 pub trait Body<M: PacketMemory> {
+    /// True if the body has [`Body::work`] in place of the two steps.
+    const IN_BLOCKS: bool = false;
+
     /// The value that the first step hands to the second.
     type Loaded: Copy + Default;
 
-    /// The arc that the frame's packets will probably take. A packet that takes it costs one
-    /// comparison, and none where this is a constant that [`Body::finish`] returns; another one is
-    /// noted aside.
-    fn expected(&self, frame: &Frame) -> u8;
+    /// The arc that a packet, and those behind it, will probably take. A packet that takes it costs
+    /// one comparison, and none where this is a constant that [`Body::finish`] returns; another one
+    /// is noted aside.
+    fn expected(&self, frame: &Frame, row: usize) -> u8;
+
+    /// Does the work of `N` packets from a row on, up to the first one that is not common or does
+    /// not take the expected arc. Returns how many packets that are, and leaves the others as they
+    /// are.
+    fn work<const N: usize>(
+        &mut self,
+        _memory: &mut M,
+        _frame: &mut Frame,
+        _row: usize,
+        _expected: u8,
+    ) -> usize {
+        0
+    }
 
     /// Reads what the packet's work needs.
-    fn load(&self, memory: &mut M, frame: &Frame, row: usize) -> Self::Loaded;
+    fn load(&self, _memory: &mut M, _frame: &Frame, _row: usize) -> Self::Loaded {
+        Self::Loaded::default()
+    }
 
     /// Does the work of a common packet and returns its next arc. Returns `None` and leaves the
     /// packet as it is if it is not common.
+    #[inline(always)]
     fn finish(
         &mut self,
         memory: &mut M,
         frame: &mut Frame,
         row: usize,
-        loaded: Self::Loaded,
-    ) -> Option<u8>;
+        _loaded: Self::Loaded,
+    ) -> Option<u8> {
+        let arc = self.expected(frame, row);
+        (self.work::<1>(memory, frame, row, arc) == 1).then_some(arc)
+    }
 
     /// Does all the work of a packet for which [`Body::finish`] returned `None`, after the loop. A
     /// body whose packets are all common need not have this method.
@@ -179,14 +206,14 @@ fn walk_lanes<const N: usize, M: PacketMemory, B: Body<M>>(
         },
         data: strides.data * N,
     };
-    let expected = body.expected(frame);
+    let expected = body.expected(frame, 0);
     frame.next[..len].fill(expected);
     let mut odd_ones = 0;
     let mut row = 0;
     // The loops know nothing of packets that take another arc: each is written here, and the loops
     // go on behind it.
     while let Some((odd, arc)) =
-        packets::<N, false, M, B>(memory, frame, body, expected, row..len, ahead)
+        until_odd::<N, M, B>(memory, frame, body, expected, row..len, ahead)
     {
         frame.next[odd] = arc;
         odd_ones += 1;
@@ -201,6 +228,78 @@ fn walk_lanes<const N: usize, M: PacketMemory, B: Body<M>>(
     } else {
         Verdict::All(expected)
     }
+}
+
+/// Handles packets until one takes another arc than expected; returns its row and its arc.
+#[inline(always)]
+fn until_odd<const N: usize, M: PacketMemory, B: Body<M>>(
+    memory: &mut M,
+    frame: &mut Frame,
+    body: &mut B,
+    expected: u8,
+    rows: Range<usize>,
+    ahead: Strides,
+) -> Option<(usize, u8)> {
+    if !B::IN_BLOCKS || N != Shape::Quad.packets() {
+        return packets::<N, false, M, B>(memory, frame, body, expected, rows, ahead);
+    }
+    let blocks = if ahead.data > 0 {
+        blocks::<true, M, B>
+    } else {
+        blocks::<false, M, B>
+    };
+    let Range {
+        start: mut row,
+        end,
+    } = rows;
+    while row < end {
+        row = blocks(memory, frame, body, expected, row..end, ahead.data);
+        // Those that fill no block, or are in one with a packet that is not common.
+        let few = row..end.min(row + BLOCK);
+        row = few.end;
+        let none = Strides::NONE;
+        let odd = packets::<1, false, M, B>(memory, frame, body, expected, few, none);
+        if odd.is_some() {
+            return odd;
+        }
+    }
+    None
+}
+
+/// Handles packets by blocks, up to the first one that is not common; returns its row, or that of
+/// the first one behind the last block. Where it prefetches, `AHEAD` is true.
+#[inline(never)]
+fn blocks<const AHEAD: bool, M: PacketMemory, B: Body<M>>(
+    memory: &mut M,
+    frame: &mut Frame,
+    body: &mut B,
+    expected: u8,
+    rows: Range<usize>,
+    ahead: usize,
+) -> usize {
+    let mut row = rows.start;
+    let Some(last) = rows.end.min(FRAME_MAX).checked_sub(BLOCK) else {
+        return row;
+    };
+    while row <= last {
+        if AHEAD && row + ahead <= last {
+            for &buffer in rows_of::<BLOCK, _>(&frame.buffer, row + ahead) {
+                memory.prefetch_data(buffer);
+            }
+        }
+        let done = body.work::<BLOCK>(memory, frame, row, expected);
+        if done < BLOCK {
+            return row + done;
+        }
+        row += BLOCK;
+    }
+    row
+}
+
+/// `N` rows of a column of the frame.
+#[inline(always)]
+pub fn rows_of<const N: usize, T>(column: &[T; FRAME_MAX], row: usize) -> &[T; N] {
+    column[row..].first_chunk().expect("rows within the frame")
 }
 
 /// Once this number of packets of a frame took another arc than expected, the others may do so as
@@ -220,8 +319,8 @@ fn mixed<const N: usize, M: PacketMemory, B: Body<M>>(
     packets::<N, true, M, B>(memory, frame, body, SLOW_PATH, rows, ahead);
 }
 
-/// Handles packets until one takes another arc than expected; returns its row and its arc. Where
-/// packets are `MIXED` it stores the arc of each, and goes on to the end.
+/// As [`until_odd`], one after the other. Where packets are `MIXED` it stores the arc of each, and
+/// goes on to the end.
 #[inline(always)]
 fn packets<const N: usize, const MIXED: bool, M: PacketMemory, B: Body<M>>(
     memory: &mut M,
@@ -367,7 +466,7 @@ mod tests {
     impl<M: PacketMemory> Body<M> for ByNumber {
         type Loaded = u32;
 
-        fn expected(&self, _frame: &Frame) -> u8 {
+        fn expected(&self, _frame: &Frame, _row: usize) -> u8 {
             LAST
         }
 

@@ -9,7 +9,7 @@ use crate::memory::{InFrame, PacketMemory};
 use crate::node::{Node, Reason};
 use crate::plane::{Mode, Plane};
 use crate::trace::ethernet_line;
-use crate::walk::{Body, rare, walk};
+use crate::walk::{Body, rare, rows_of, walk};
 
 /// Bytes of an Ethernet header.
 const HEADER: u16 = 14;
@@ -87,22 +87,40 @@ impl<const CROSS_CONNECT: bool> Classify<'_, CROSS_CONNECT> {
 }
 
 impl<M: PacketMemory, const CROSS_CONNECT: bool> Body<M> for Classify<'_, CROSS_CONNECT> {
+    const IN_BLOCKS: bool = !CROSS_CONNECT;
     type Loaded = Loaded;
 
     #[inline(always)]
-    fn expected(&self, _frame: &Frame) -> u8 {
+    fn expected(&self, _frame: &Frame, _row: usize) -> u8 {
         self.arc()
     }
 
     #[inline(always)]
+    fn work<const N: usize>(
+        &mut self,
+        memory: &mut M,
+        frame: &mut Frame,
+        row: usize,
+        _expected: u8,
+    ) -> usize {
+        let lengths = rows_of::<N, _>(&frame.length, row);
+        let longest = self.interface.longest;
+        rare!(lengths.map(|length| SHORTEST_IP4.saturating_sub(length)) != [0; N] => 0);
+        rare!(lengths.map(|length| length.saturating_sub(longest)) != [0; N] => 0);
+        for (n, &buffer) in rows_of::<N, _>(&frame.buffer, row).iter().enumerate() {
+            rare!(memory.load_u64(buffer, 0) & MAC_BITS != self.interface.mac => n);
+            rare!(u16::from_le_bytes(memory.load(buffer, 12)) != TYPE_IP4 => n);
+        }
+        N
+    }
+
+    #[inline(always)]
     fn load(&self, memory: &mut M, frame: &Frame, row: usize) -> Loaded {
-        let meta = memory.meta(frame, row);
-        let (buffer, at) = (frame.buffer[row], meta.offset as usize);
-        let ether_type = u16::from_le_bytes(memory.load(buffer, at + 12));
+        let buffer = frame.buffer[row];
         Loaded {
-            addresses: memory.load_u64(buffer, at),
-            ether_type,
-            length: meta.length,
+            addresses: memory.load_u64(buffer, 0),
+            ether_type: u16::from_le_bytes(memory.load(buffer, 12)),
+            length: frame.length[row],
         }
     }
 
@@ -114,22 +132,14 @@ impl<M: PacketMemory, const CROSS_CONNECT: bool> Body<M> for Classify<'_, CROSS_
         row: usize,
         loaded: Loaded,
     ) -> Option<u8> {
-        let Loaded {
-            addresses,
-            ether_type,
-            length,
-        } = loaded;
         if CROSS_CONNECT {
-            rare!(addresses & SOURCE_IS_GROUP != 0 => None);
-            rare!(ether_type == TYPE_TAG => None);
-            rare!(length < HEADER => None);
+            rare!(loaded.addresses & SOURCE_IS_GROUP != 0 => None);
+            rare!(loaded.ether_type == TYPE_TAG => None);
+            rare!(loaded.length < HEADER => None);
+            rare!(loaded.length > self.interface.longest => None);
         } else {
-            rare!(addresses & MAC_BITS != self.interface.mac => None);
-            rare!(ether_type != TYPE_IP4 => None);
-            rare!(length < SHORTEST_IP4 => None);
+            rare!(self.work::<1>(memory, frame, row, NEXT_IP4) == 0 => None);
         }
-        rare!(length > self.interface.longest => None);
-        memory.set_meta(frame, row, HEADER as u8, self.arc());
         Some(self.arc())
     }
 
@@ -137,7 +147,6 @@ impl<M: PacketMemory, const CROSS_CONNECT: bool> Body<M> for Classify<'_, CROSS_
         let loaded = self.load(memory, frame, row);
         let (next, reason) = arc_and_reason::<M, CROSS_CONNECT>(self, memory, frame, row, loaded);
         frame.reason[row] = reason;
-        memory.set_meta(frame, row, HEADER as u8, next);
         next
     }
 }

@@ -10,7 +10,8 @@ use crate::memory::{InFrame, PacketMemory};
 use crate::node::{Node, Reason};
 use crate::plane::Plane;
 use crate::trace::ip4_lines;
-use crate::walk::{Body, Strides, rare, walk};
+use crate::walk::{Body, Strides, rare, rows_of, walk};
+use std::hint::cold_path;
 use std::net::Ipv4Addr;
 
 /// An earlier node has just read the packet's first line: there is nothing to prefetch.
@@ -18,6 +19,9 @@ const HOT: Strides = Strides::NONE;
 
 /// Offset of the network header in bytes: tags are gone by now.
 const L3: usize = 14;
+
+/// Bytes of the shortest packet, from the Ethernet header on.
+const SHORTEST: u16 = L3 as u16 + 20;
 
 /// Reasons of `ip4-input`.
 mod bad {
@@ -69,86 +73,63 @@ static NO_HOST: [bool; 256] = {
     no_host
 };
 
-/// A header as numbers, the first byte lowest, and parts of it as the common path needs them: a
-/// part is cheaper to load than to cut out.
-#[derive(Clone, Copy, Default)]
+/// What a header tells of a packet, apart from its checksum.
 struct Header {
-    first: u64,
-    second: u64,
-    third: u32,
     version_and_length: u8,
     total_length: u16,
-    /// The source's first byte.
-    source_start: u8,
+    source: Ipv4Addr,
+    destination: Ipv4Addr,
 }
 
 impl Header {
     #[inline(always)]
-    fn load<M: PacketMemory>(memory: &mut M, frame: &Frame, row: usize) -> Self {
-        let buffer = frame.buffer[row];
-        let byte = |memory: &mut M, at: usize| memory.load::<1>(buffer, at)[0];
+    fn load<M: PacketMemory>(memory: &mut M, buffer: Buffer) -> Self {
+        let [version_and_length] = memory.load(buffer, L3);
         Self {
-            first: memory.load_u64(buffer, L3),
-            second: memory.load_u64(buffer, L3 + 8),
-            third: memory.load_u32(buffer, L3 + 16),
-            version_and_length: byte(memory, L3),
+            version_and_length,
             total_length: u16::from_be_bytes(memory.load(buffer, L3 + 2)),
-            source_start: byte(memory, L3 + 12),
+            source: memory.load(buffer, L3 + 12).into(),
+            destination: memory.load(buffer, L3 + 16).into(),
         }
-    }
-
-    #[inline(always)]
-    fn source(self) -> u32 {
-        ((self.second >> 32) as u32).swap_bytes()
-    }
-
-    #[inline(always)]
-    fn destination(self) -> u32 {
-        self.third.swap_bytes()
-    }
-
-    /// True if the header needs no slow path.
-    #[inline(always)]
-    fn is_plain(self, length: u16, largest_product: u64) -> bool {
-        rare!(self.version_and_length != 0x45 => false);
-        rare!(length < L3 as u16 + 20 => false);
-        rare!(self.total_length != length - L3 as u16 => false);
-        rare!(NO_HOST[self.source_start as usize] => false);
-        rare!(checksum::header_product(self.first, self.second, self.third) > largest_product => false);
-        true
     }
 }
 
 impl<M: PacketMemory> Body<M> for Validate {
-    type Loaded = Header;
+    const IN_BLOCKS: bool = true;
+    type Loaded = ();
 
     #[inline(always)]
-    fn expected(&self, _frame: &Frame) -> u8 {
+    fn expected(&self, _frame: &Frame, _row: usize) -> u8 {
         FIRST_ARC
     }
 
     #[inline(always)]
-    fn load(&self, memory: &mut M, frame: &Frame, row: usize) -> Header {
-        Header::load(memory, frame, row)
-    }
-
-    #[inline(always)]
-    fn finish(
+    fn work<const N: usize>(
         &mut self,
-        _memory: &mut M,
+        memory: &mut M,
         frame: &mut Frame,
         row: usize,
-        header: Header,
-    ) -> Option<u8> {
-        header
-            .is_plain(frame.length[row], self.largest_product)
-            .then_some(FIRST_ARC)
+        _expected: u8,
+    ) -> usize {
+        let lengths = rows_of::<N, _>(&frame.length, row);
+        for (n, &buffer) in rows_of::<N, _>(&frame.buffer, row).iter().enumerate() {
+            let header = Header::load(memory, buffer);
+            rare!(header.version_and_length != 0x45 => n);
+            let length = header.total_length.wrapping_add(L3 as u16);
+            rare!(length < SHORTEST => n);
+            rare!(length != lengths[n] => n);
+            rare!(NO_HOST[header.source.octets()[0] as usize] => n);
+            let [first, second] = [L3, L3 + 8].map(|at| memory.load_u64(buffer, at));
+            let third = memory.load_u32(buffer, L3 + 16);
+            rare!(checksum::header_product(first, second, third) > self.largest_product => n);
+        }
+        N
     }
 
     /// Finds the first reason of the list that holds for a header which is not plain. Padding is
     /// cut off.
     fn slow_path(&mut self, memory: &mut M, frame: &mut Frame, row: usize) -> u8 {
-        let header = Header::load(memory, frame, row);
+        let header = Header::load(memory, frame.buffer[row]);
         let available = (frame.length[row] as usize).saturating_sub(L3);
         let header_bytes = (header.version_and_length & 15) as usize * 4;
         let total = header.total_length as usize;
@@ -177,10 +158,11 @@ impl<M: PacketMemory> Body<M> for Validate {
 
 /// The verdict on a packet by its source, as the kernel decides it.
 fn source_verdict(header: Header) -> (u8, u8) {
-    let (source, destination) = (
-        Ipv4Addr::from(header.source()),
-        Ipv4Addr::from(header.destination()),
-    );
+    let Header {
+        source,
+        destination,
+        ..
+    } = header;
     let to_all =
         destination.is_broadcast() || (source.is_unspecified() && destination.is_unspecified());
     match source.octets()[0] {
@@ -254,30 +236,36 @@ struct Lookup<'a> {
 }
 
 impl<M: PacketMemory> Body<M> for Lookup<'_> {
-    type Loaded = u16;
+    const IN_BLOCKS: bool = true;
+    type Loaded = ();
 
     #[inline(always)]
-    fn expected(&self, _frame: &Frame) -> u8 {
+    fn expected(&self, _frame: &Frame, _row: usize) -> u8 {
         FIRST_ARC
     }
 
     #[inline(always)]
-    fn load(&self, memory: &mut M, frame: &Frame, row: usize) -> u16 {
-        self.fib
-            .lookup(memory.load_u32(frame.buffer[row], L3 + 16).swap_bytes())
-    }
-
-    #[inline(always)]
-    fn finish(
+    fn work<const N: usize>(
         &mut self,
-        _memory: &mut M,
+        memory: &mut M,
         frame: &mut Frame,
         row: usize,
-        adjacency: u16,
-    ) -> Option<u8> {
-        frame.adjacency[row] = adjacency;
-        rare!(adjacency < FIRST_NEIGHBOUR => None);
-        Some(FIRST_ARC)
+        _expected: u8,
+    ) -> usize {
+        let buffers = rows_of::<N, _>(&frame.buffer, row);
+        let adjacencies = &mut frame.adjacency[row..];
+        for (n, (&buffer, place)) in buffers.iter().zip(adjacencies).enumerate() {
+            let destination = memory.load_u32(buffer, L3 + 16).swap_bytes();
+            let mut adjacency = self.fib.entry(destination);
+            // One comparison finds what is no neighbour, and prefixes longer than 24 bits.
+            if (adjacency as i16) < FIRST_NEIGHBOUR as i16 {
+                cold_path();
+                adjacency = self.fib.lookup(destination);
+            }
+            *place = adjacency;
+            rare!(adjacency < FIRST_NEIGHBOUR => n);
+        }
+        N
     }
 
     fn slow_path(&mut self, _memory: &mut M, frame: &mut Frame, row: usize) -> u8 {
@@ -346,32 +334,31 @@ struct RewriteBody<'a> {
 }
 
 impl<M: PacketMemory> Body<M> for RewriteBody<'_> {
-    /// The buffer, and the bytes from the TTL to the checksum.
-    type Loaded = (Buffer, u32);
+    const IN_BLOCKS: bool = true;
+    type Loaded = ();
 
     #[inline(always)]
-    fn expected(&self, frame: &Frame) -> u8 {
-        FIRST_ARC + self.adjacencies.rewrite(frame.adjacency[0]).interface() as u8
+    fn expected(&self, frame: &Frame, row: usize) -> u8 {
+        self.adjacencies.rewrite(frame.adjacency[row]).arc
     }
 
     #[inline(always)]
-    fn load(&self, memory: &mut M, frame: &Frame, row: usize) -> (Buffer, u32) {
-        let buffer = frame.buffer[row];
-        (buffer, memory.load_u32(buffer, L3 + 8))
-    }
-
-    #[inline(always)]
-    fn finish(
+    fn work<const N: usize>(
         &mut self,
         memory: &mut M,
         frame: &mut Frame,
         row: usize,
-        (buffer, loaded): (Buffer, u32),
-    ) -> Option<u8> {
-        let rewrite = self.adjacencies.rewrite(frame.adjacency[row]);
-        rare!(loaded as u8 <= 1 => None);
-        rare!(!rewrite.takes(frame.length[row]) => None);
-        Some(FIRST_ARC + write(memory, buffer, loaded, rewrite))
+        expected: u8,
+    ) -> usize {
+        let adjacencies = rows_of::<N, _>(&frame.adjacency, row);
+        // Packets in a row often go to the same neighbour: what is known of it stays in registers.
+        let first = self.adjacencies.rewrite(adjacencies[0]);
+        if *adjacencies == [adjacencies[0]; N] {
+            rewrite_all::<N, M>(memory, frame, row, expected, |_| first)
+        } else {
+            let of = |n: usize| self.adjacencies.rewrite(adjacencies[n]);
+            rewrite_all::<N, M>(memory, frame, row, expected, of)
+        }
     }
 
     fn slow_path(&mut self, memory: &mut M, frame: &mut Frame, row: usize) -> u8 {
@@ -381,22 +368,28 @@ impl<M: PacketMemory> Body<M> for RewriteBody<'_> {
     }
 }
 
-/// Returns the interface.
+/// Rewrites `N` packets from a row on, up to the first one that is not common; returns how many.
 #[inline(always)]
-fn write<M: PacketMemory>(
+fn rewrite_all<const N: usize, M: PacketMemory>(
     memory: &mut M,
-    buffer: Buffer,
-    ttl_to_checksum: u32,
-    rewrite: Rewrite,
-) -> u8 {
-    memory.store(
-        buffer,
-        L3 + 8,
-        checksum::decrement_ttl(ttl_to_checksum).to_le_bytes(),
-    );
-    memory.store(buffer, 0, rewrite.at_0());
-    memory.store(buffer, 6, rewrite.at_6());
-    rewrite.interface() as u8
+    frame: &Frame,
+    row: usize,
+    expected: u8,
+    rewrite_of: impl Fn(usize) -> Rewrite,
+) -> usize {
+    let lengths = rows_of::<N, _>(&frame.length, row);
+    for (n, &buffer) in rows_of::<N, _>(&frame.buffer, row).iter().enumerate() {
+        let rewrite = rewrite_of(n);
+        rare!(lengths[n] > rewrite.longest => n);
+        rare!(rewrite.arc != expected => n);
+        let ttl_to_checksum = memory.load_u32(buffer, L3 + 8);
+        rare!(ttl_to_checksum as u8 <= 1 => n);
+        let ttl_to_checksum = checksum::decrement_ttl(ttl_to_checksum);
+        memory.store(buffer, L3 + 8, ttl_to_checksum.to_le_bytes());
+        memory.store(buffer, 0, rewrite.at_0);
+        memory.store(buffer, 6, rewrite.at_6);
+    }
+    N
 }
 
 impl Node for Ip4Rewrite {

@@ -5,9 +5,9 @@ use dataplane::buffers::Reuse;
 use dataplane::checksum;
 use dataplane::fib::Prefix;
 use dataplane::frame::Frame;
-use dataplane::graph::Graph;
+use dataplane::graph::{DROP, Graph, Node, Verdict};
 use dataplane::inputs::{Packets, udp_packet};
-use dataplane::nodes::Device;
+use dataplane::nodes::{Device, Ip4Input};
 use dataplane::plane::{Mac, Mode, Plane, Settings};
 use dataplane::standard::build;
 use dataplane::walk::{Shape, Strides};
@@ -140,9 +140,12 @@ fn a_packet_is_forwarded_with_ttl_checksum_and_addresses_right() {
     assert_eq!(graph.plane.interfaces[1].tx.bytes, 60);
 }
 
-#[test]
-fn every_kind_of_bad_packet_is_counted_under_its_reason() {
-    let cases: Vec<(Vec<u8>, &str, &str)> = vec![
+/// A packet that ends at a node, for a reason.
+type Ending = (Vec<u8>, &'static str, &'static str);
+
+/// Packets that go no further than the first node.
+fn bad_ethernet() -> Vec<Ending> {
+    vec![
         (
             vec![0; 5],
             "ethernet-input",
@@ -189,6 +192,12 @@ fn every_kind_of_bad_packet_is_counted_under_its_reason() {
             "ethernet-input",
             "ip4 for one host in a frame for several",
         ),
+    ]
+}
+
+/// Packets whose IPv4 header is wrong.
+fn bad_ip4() -> Vec<Ending> {
+    vec![
         (
             changed(|p| p[14] = 0x65),
             "ip4-input",
@@ -233,6 +242,12 @@ fn every_kind_of_bad_packet_is_counted_under_its_reason() {
             "ip4-input",
             "ip4 source is of no host",
         ),
+    ]
+}
+
+/// Packets with a good header that are not sent on.
+fn not_sent_on() -> Vec<Ending> {
+    vec![
         (
             changed(|p| p[30] = 224),
             "ip4-lookup",
@@ -261,7 +276,16 @@ fn every_kind_of_bad_packet_is_counted_under_its_reason() {
         ),
         (good(1), "ip4-rewrite", "ip4 ttl <= 1"),
         (changed(|p| p[22] = 0), "ip4-rewrite", "ip4 ttl <= 1"),
-    ];
+    ]
+}
+
+fn bad_packets() -> Vec<Ending> {
+    [bad_ethernet(), bad_ip4(), not_sent_on()].concat()
+}
+
+#[test]
+fn every_kind_of_bad_packet_is_counted_under_its_reason() {
+    let cases = bad_packets();
     for (packet, node, reason) in &cases {
         let (graph, sent) = run(vec![packet.clone()]);
         assert_eq!(reasons(&graph), [(node.to_string(), *reason, 1)]);
@@ -305,6 +329,144 @@ fn every_kind_of_bad_packet_is_counted_under_its_reason() {
             }
         }
     }
+}
+
+/// Good packets that differ: in length, time to live, checksum and identification, in the route's
+/// length, and in the neighbour. Each goes out of the second interface.
+fn different(number: usize) -> Vec<u8> {
+    changed(|packet| {
+        let length = 60 + number % 40;
+        packet.resize(length, number as u8);
+        packet[16..18].copy_from_slice(&((length - 14) as u16).to_be_bytes());
+        packet[18..20].copy_from_slice(&((number * 40_503) as u16).to_be_bytes());
+        packet[22] = 2 + (number % 254) as u8;
+        // Eight in a row go to one neighbour, and eight to all of them.
+        let way = if (number / 8).is_multiple_of(2) {
+            number / 16
+        } else {
+            number
+        };
+        packet[30] = [20, 21, 22, 23][way % 4];
+    })
+}
+
+const OTHER: Mac = Mac([2, 0, 0, 0, 0, 7]);
+
+/// A plane with a second neighbour behind the second interface, for 21/8, for a few addresses of
+/// 22/8, and for all that has no other route. The longest packet that may be sent to it is short.
+fn plane_with_two_neighbours(settings: Settings) -> Plane {
+    let mut plane = plane(Mode::Route, settings);
+    plane.interfaces[1].mtu = 300;
+    let other = plane.add_neighbour(1, OTHER).unwrap();
+    for (address, length) in [([21, 0, 0, 0], 8), ([22, 1, 2, 0], 29), ([0; 4], 0)] {
+        plane.add_route(prefix(address, length), other).unwrap();
+    }
+    plane
+}
+
+/// As a router sends a packet of [`different`] on.
+fn sent_on(packet: &[u8]) -> Vec<u8> {
+    let mut packet = packet.to_vec();
+    let to = if packet[30] == 20 { NEXT } else { OTHER };
+    packet[..6].copy_from_slice(&to.0);
+    packet[6..12].copy_from_slice(&OUT.0);
+    packet[22] -= 1;
+    let mut header: [u8; 20] = packet[14..34].try_into().unwrap();
+    checksum::write_header(&mut header);
+    packet[14..34].copy_from_slice(&header);
+    packet
+}
+
+#[test]
+fn a_bad_packet_at_any_place_of_a_block_ends_alone_whatever_the_frames_size() {
+    let mut cases = bad_packets();
+    // There is a default route, by which these go on.
+    cases.retain(|(_, _, reason)| *reason != "no route");
+    let too_long = changed(|packet| {
+        packet.resize(400, 0);
+        packet[16..18].copy_from_slice(&386_u16.to_be_bytes());
+        packet[30] = 21;
+    });
+    cases.push((too_long, "ip4-rewrite", "ip4 length > mtu of the output"));
+    // This one goes out of the first interface.
+    cases.push((
+        changed(|packet| packet[30..34].copy_from_slice(&[10, 0, 0, 9])),
+        "",
+        "",
+    ));
+    let first = plane_with_two_neighbours(Settings::default());
+    for (shape, frame_size, place) in (0..8)
+        .flat_map(|place| [(Shape::Quad, 16, place), (Shape::Quad, 256, place)])
+        .chain(
+            (1..=15)
+                .chain([255])
+                .map(|size| (Shape::Quad, size, size % 8)),
+        )
+        .chain([(Shape::Single, 16, 3), (Shape::Dual, 255, 5)])
+    {
+        let (mut packets, mut expected) = (Vec::new(), Vec::new());
+        // After each bad packet a block without one.
+        for (number, (bad, _, _)) in cases.iter().enumerate() {
+            for row in 0..16 {
+                let good = different(number * 16 + row);
+                if row == place {
+                    packets.push(bad.clone());
+                } else {
+                    expected.push(sent_on(&good));
+                    packets.push(good);
+                }
+            }
+        }
+        let mut plane = first.for_another_worker();
+        plane.settings = Settings {
+            shape,
+            frame_size,
+            ..Settings::default()
+        };
+        let (graph, sent) = run_on(plane, packets);
+        let what = format!("{shape:?} {frame_size} {place}");
+        assert!(sent == expected, "{what}");
+        for (node, reason, count) in reasons(&graph) {
+            let of_it = |case: &&Ending| (case.1, case.2) == (&*node, reason);
+            let expected = cases.iter().filter(of_it).count() as u64;
+            assert_eq!(count, expected, "{what} {node}: {reason}");
+        }
+        let ended: u64 = reasons(&graph).iter().map(|(_, _, count)| count).sum();
+        let elsewhere = graph.plane.interfaces[0].tx.packets;
+        assert_eq!((ended, elsewhere), (cases.len() as u64 - 1, 1), "{what}");
+    }
+}
+
+#[test]
+fn a_frame_of_any_size_is_sent_on_as_its_packets_are_alone() {
+    let first = plane_with_two_neighbours(Settings::default());
+    for count in (1..=17).chain([255, 256, 1024]) {
+        let mut plane = first.for_another_worker();
+        plane.settings.frame_size = count;
+        let packets: Vec<_> = (0..count).map(different).collect();
+        let expected: Vec<_> = packets.iter().map(|packet| sent_on(packet)).collect();
+        let (graph, sent) = run_on(plane, packets);
+        assert!(sent == expected, "{count}");
+        assert_eq!(reasons(&graph), [], "{count}");
+    }
+}
+
+#[test]
+fn ip4_input_drops_what_is_shorter_than_a_header_whoever_hands_it_over() {
+    let mut plane = plane(Mode::Route, Settings::default());
+    let mut frame = Frame {
+        len: 8,
+        ..Frame::default()
+    };
+    plane.pool.allocate(&mut frame.buffer[..8]);
+    for row in 0..8 {
+        let packet = changed(|packet| packet[16..18].copy_from_slice(&[0, 16]));
+        plane.pool.data_mut(frame.buffer[row])[..60].copy_from_slice(&packet);
+        frame.length[row] = 30;
+    }
+    assert_eq!(Ip4Input.run(&mut plane, &mut frame), Verdict::All(DROP));
+    let reason = Ip4Input.reasons()[frame.reason[7] as usize].text;
+    assert_eq!(reason, "ip4 header truncated");
 }
 
 #[test]
