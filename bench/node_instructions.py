@@ -23,10 +23,10 @@ FRAME = 256
 # Our nodes, by the names that the graph gives them, with a part of their symbols.
 OURS = {
     "ethernet-input": "EthernetInput as",
-    "l2-input": "L2Input as",
-    "l2-output": "L2Output as",
+    "l2-input": "l2::L2 as",
+    "l2-output": "l2::L2 as",
     "output": "InterfaceOutput as",
-    "tx": "InterfaceTx<D> as",
+    "tx": "InterfaceTx as",
 }
 PER_PACKET = ["ethernet-input", "l2-input", "l2-output", "output", "tx"]
 # The first passages of a node may be of a cold start.
