@@ -1,10 +1,10 @@
 //! `stopwatt what-if`: an experiment with every combination of some settings.
 
 use crate::data::Data;
+use crate::output;
 use crate::report_command::TellingOptions;
 use crate::run::{self, OutputOptions};
 use crate::run_arguments::{self, given, world};
-use crate::{output, recordings};
 use clap::{ArgMatches, Args, Command, FromArgMatches, ValueEnum};
 use console::Console;
 use document::nearest;
@@ -38,9 +38,6 @@ struct WhatIfOptions {
     /// What is measured; by default what the cases are about, such as powerdown.
     #[arg(long, value_name = "METRIC", help_heading = "Output")]
     metric: Option<String>,
-    /// Folder of a recording of all combinations, a release each; none is written without it.
-    #[arg(short, long, value_name = "DIR", help_heading = "Output")]
-    output: Option<PathBuf>,
     /// Also write a report, such as page.html; the ending says which: html, json or txt.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     report: Option<PathBuf>,
@@ -114,10 +111,6 @@ pub fn run(
     let wanted = options.wanted_metric()?;
     // What keeps the report from being written is said before the runs.
     options.report()?;
-    let folder = options.output.as_ref();
-    if let Some(folder) = folder {
-        Recording::check_target(folder).into_diagnostic()?;
-    }
 
     let (platforms, tree) = (data.platforms(), data.source_tree());
     let request = |settings: Settings| Request {
@@ -137,23 +130,15 @@ pub fn run(
     }
 
     let results = all(console, experiment, &requests, wanted);
-    let (mut points, mut measured, mut whole) = (Vec::new(), None, None);
-    for (result, (combination, _)) in results.into_iter().zip(&requests) {
-        let (point, metric, recording) = result?;
+    let (mut points, mut measured) = (Vec::new(), None);
+    for result in results {
+        let (point, what_if) = result?;
         points.push(point);
-        measured = measured.or_else(|| what_is_measured(&recording, metric, about));
-        if folder.is_some() {
-            add(&mut whole, &recording, combination)?;
-        }
+        measured = measured.or(what_if);
     }
-    let written = whole.zip(folder).map_or(Ok(()), |(mut whole, folder)| {
-        whole.header.run = provenance::this_run();
-        recordings::write(&mut whole, folder)
-    });
     let what_if = measured.ok_or_else(|| miette!("there is no combination"))?;
     let what_if = WhatIf { points, ..what_if };
-    options.print(console, &what_if)?;
-    written
+    options.print(console, &what_if)
 }
 
 /// The settings of a combination.
@@ -205,8 +190,8 @@ fn base(
     Ok(base)
 }
 
-/// A combination's point, with its metric and the recording.
-type CombinationRun = (report::WhatIfPoint, String, Recording);
+/// A combination's point, and what is measured.
+type CombinationRun = (report::WhatIfPoint, Option<WhatIf>);
 
 /// Runs all combinations, side by side.
 fn all(
@@ -229,7 +214,7 @@ fn all(
         let point =
             report::what_if_point(&Findings::new(&recording, "", None), &metric, combination)
                 .ok_or_else(|| miette!("{} {}", about.name, missing(&recording, &metric)))?;
-        Ok((point, metric, recording))
+        Ok((point, what_is_measured(&recording, metric, about)))
     };
     // What is measured on this machine would be disturbed by others at its side.
     let is_measured = requests
@@ -252,7 +237,7 @@ impl WhatIfOptions {
             Form::Term | Form::Html => output::Format::Term,
         };
         OutputOptions {
-            output: self.output.clone(),
+            output: None,
             told: TellingOptions {
                 replace: false,
                 report: self.report.clone(),
@@ -402,70 +387,4 @@ fn what_is_measured(recording: &Recording, metric: String, about: &About) -> Opt
         points: Vec::new(),
         draws,
     })
-}
-
-/// Series that a recording can hold.
-const MOST_SERIES: usize = 65_536;
-
-/// Adds a combination's recording to the whole, each of its variants under a name that says which
-/// combination it is of.
-fn add(
-    whole: &mut Option<Recording>,
-    recording: &Recording,
-    combination: &Combination,
-) -> Result<()> {
-    let whole = whole.get_or_insert_with(|| {
-        let mut header = recording.header.clone();
-        (header.versions, header.costs) = (Default::default(), Default::default());
-        // What varies is among the figures of each variant.
-        header
-            .settings
-            .retain(|key, _| combination.iter().all(|(varied, _)| varied != key));
-        if let Some(platform) = &mut header.platform {
-            platform.figures.clear();
-        }
-        Recording::new(header)
-    });
-    if whole.all_series().len() + recording.all_series().len() > MOST_SERIES {
-        let message = format!(
-            "a recording holds at most {MOST_SERIES} combinations of variant, case and mode"
-        );
-        bail!(help = "vary fewer values, or leave out -o", "{message}");
-    }
-    let suffix: String = combination
-        .iter()
-        .map(|(key, value)| format!(" {key}={value}"))
-        .collect();
-    whole.append_as(recording, |variant| format!("{variant}{suffix}"));
-    let header = &recording.header;
-    for (name, version) in &header.versions {
-        let label = if header.costs.contains_key(name) {
-            format!("{name}{suffix}")
-        } else {
-            name.clone()
-        };
-        whole.header.versions.insert(label, version.clone());
-    }
-    for (name, costs) in &header.costs {
-        whole
-            .header
-            .costs
-            .insert(format!("{name}{suffix}"), costs.clone());
-    }
-    let (Some(from), Some(to)) = (&header.platform, &mut whole.header.platform) else {
-        return Ok(());
-    };
-    for (name, figures) in &from.figures {
-        // The release with the combination's settings under their whole keys: what a comparison
-        // names as the inputs that differ.
-        let mut figures = figures.as_table().cloned().unwrap_or_default();
-        figures.extend(
-            combination
-                .iter()
-                .map(|(key, value)| (key.clone(), toml::Value::String(value.clone()))),
-        );
-        to.figures
-            .insert(format!("{name}{suffix}"), toml::Value::Table(figures));
-    }
-    Ok(())
 }
