@@ -87,18 +87,14 @@ impl Document {
     /// [`disk::MOST_TEXT`] bytes.
     pub fn json(&self) -> Result<Item> {
         self.check_length()?;
-        let text = self.text();
-        let start = if text.starts_with('\u{feff}') {
-            '\u{feff}'.len_utf8()
-        } else {
-            0
-        };
         let mut parser = Parser {
             document: self,
-            rest: text[start..].chars().peekable(),
-            at: start,
+            at: 0,
             depth: 0,
         };
+        if parser.peek() == Some('\u{feff}') {
+            parser.next();
+        }
         parser.blank()?;
         let item = parser.item()?;
         parser.blank()?;
@@ -114,35 +110,36 @@ impl Document {
 
 struct Parser<'a> {
     document: &'a Document,
-    rest: std::iter::Peekable<std::str::Chars<'a>>,
     /// Bytes that were read.
     at: usize,
     depth: usize,
 }
 
-impl Parser<'_> {
-    fn peek(&mut self) -> Option<char> {
-        self.rest.peek().copied()
+impl<'a> Parser<'a> {
+    fn rest(&self) -> &'a str {
+        &self.document.text()[self.at..]
+    }
+
+    fn peek(&self) -> Option<char> {
+        self.rest().chars().next()
     }
 
     fn next(&mut self) -> Option<char> {
-        let next = self.rest.next()?;
+        let next = self.peek()?;
         self.at += next.len_utf8();
         Some(next)
     }
 
     /// The characters from here on that are of a kind.
-    fn take_while(&mut self, is_of_it: impl Fn(char) -> bool) -> String {
-        let mut taken = String::new();
-        while let Some(next) = self.rest.next_if(|&next| is_of_it(next)) {
-            self.at += next.len_utf8();
-            taken.push(next);
-        }
-        taken
+    fn take_while(&mut self, is_of_it: fn(char) -> bool) -> &'a str {
+        let rest = self.rest();
+        let end = rest.find(|next| !is_of_it(next)).unwrap_or(rest.len());
+        self.at += end;
+        &rest[..end]
     }
 
     /// Something is wrong with the next character.
-    fn wrong<T>(&mut self, what: impl AsRef<str>, help: &str) -> Result<T> {
+    fn wrong<T>(&self, what: impl AsRef<str>, help: &str) -> Result<T> {
         let length = self.peek().map_or(0, char::len_utf8);
         Err(self.document.wrong(self.at..self.at + length, what, help))
     }
@@ -153,7 +150,7 @@ impl Parser<'_> {
     }
 
     /// The value that is there, for messages.
-    fn found(&mut self) -> String {
+    fn found(&self) -> String {
         self.peek()
             .map_or("the end of the file".to_owned(), |found| {
                 quoted(found.encode_utf8(&mut [0; 4]))
@@ -163,40 +160,26 @@ impl Parser<'_> {
     /// Skips space and comments.
     fn blank(&mut self) -> Result {
         loop {
-            match self.peek() {
-                Some(space) if space.is_whitespace() => drop(self.next()),
-                Some('/') => {
-                    let begin = self.at;
-                    self.next();
-                    match self.next() {
-                        Some('/') => while self.next().is_some_and(|skipped| skipped != '\n') {},
-                        Some('*') => {
-                            let mut last = ' ';
-                            loop {
-                                match self.next() {
-                                    Some('/') if last == '*' => break,
-                                    Some(skipped) => last = skipped,
-                                    None => {
-                                        let begin = begin..begin + 2;
-                                        let what = "this comment does not end";
-                                        return Err(self.document.wrong(
-                                            begin,
-                                            what,
-                                            "end it with `*/`",
-                                        ));
-                                    }
-                                }
-                            }
-                        }
-                        _ => {
-                            let what = "a `/` that begins no comment";
-                            return self.wrong_from(
-                                begin,
-                                what,
-                                "comments are `// ...` and `/* ... */`",
-                            );
-                        }
+            self.take_while(char::is_whitespace);
+            let (begin, rest) = (self.at, self.rest());
+            self.at += match rest.get(..2) {
+                Some("//") => rest.find('\n').unwrap_or(rest.len()),
+                Some("/*") => match rest[2..].find("*/") {
+                    Some(end) => end + 4,
+                    None => {
+                        let what = "this comment does not end";
+                        return Err(self.document.wrong(
+                            begin..begin + 2,
+                            what,
+                            "end it with `*/`",
+                        ));
                     }
+                },
+                _ if rest.starts_with('/') => {
+                    self.next();
+                    self.next();
+                    let what = "a `/` that begins no comment";
+                    return self.wrong_from(begin, what, "comments are `// ...` and `/* ... */`");
                 }
                 _ => return Ok(()),
             }
@@ -344,31 +327,30 @@ impl Parser<'_> {
     fn escape(&mut self) -> Result<char> {
         let start = self.at - 1;
         const HELP: &str = "escapes are \\\" \\\\ \\/ \\b \\f \\n \\r \\t and \\u with four digits";
-        match self.next() {
-            Some(same @ ('"' | '\\' | '/')) => Ok(same),
-            Some('b') => Ok('\u{8}'),
-            Some('f') => Ok('\u{c}'),
-            Some('n') => Ok('\n'),
-            Some('r') => Ok('\r'),
-            Some('t') => Ok('\t'),
-            Some('u') => {
-                let digits =
-                    (0..4).try_fold(0, |code, _| Some(code * 16 + self.next()?.to_digit(16)?));
-                // A half of a pair stands for no character of its own.
-                let escaped = digits.and_then(char::from_u32);
-                escaped.map_or_else(
-                    || self.wrong_from(start, "an escape that is none", HELP),
-                    Ok,
-                )
-            }
-            _ => self.wrong_from(start, "an escape that is none", HELP),
-        }
+        let escaped = match self.next() {
+            same @ Some('"' | '\\' | '/') => same,
+            Some('b') => Some('\u{8}'),
+            Some('f') => Some('\u{c}'),
+            Some('n') => Some('\n'),
+            Some('r') => Some('\r'),
+            Some('t') => Some('\t'),
+            // A half of a pair stands for no character of its own.
+            Some('u') => (0..4)
+                .try_fold(0, |code, _| Some(code * 16 + self.next()?.to_digit(16)?))
+                .and_then(char::from_u32),
+            _ => None,
+        };
+        escaped.map_or_else(
+            || self.wrong_from(start, "an escape that is none", HELP),
+            Ok,
+        )
     }
 
     fn number(&mut self) -> Value {
         let text =
             self.take_while(|next| next.is_ascii_alphanumeric() || matches!(next, '-' | '+' | '.'));
-        text.parse().map_or(Value::Number(text), Value::Integer)
+        text.parse()
+            .map_or_else(|_| Value::Number(text.to_owned()), Value::Integer)
     }
 
     fn word(&mut self) -> Result<Value> {
@@ -380,7 +362,7 @@ impl Parser<'_> {
             "null" => Ok(Value::Null),
             _ => self.wrong_from(
                 start,
-                format!("{} is no value", quoted(&word)),
+                format!("{} is no value", quoted(word)),
                 "strings stand in double quotes",
             ),
         }
