@@ -8,6 +8,7 @@ use crate::spread;
 use crate::task::{CpuSet, Policy, TaskId};
 use crate::view::{Doing, Move, Placement, View};
 use alloc::vec::Vec;
+use core::cmp::{Ordering, Reverse};
 
 /// The time after which a machine that was found overutilised is looked at again, in ps: the
 /// shortest interval of balancing in Linux is a millisecond for each CPU, in whole ticks, and 8 ms
@@ -199,8 +200,8 @@ impl Group {
         let weight = all().count();
         let is_full = capacity * 100 < utilisation * IMBALANCE;
         let state = match (tasks.cmp(&weight), is_full) {
-            (core::cmp::Ordering::Less, _) => GroupState::HasSpare,
-            (core::cmp::Ordering::Greater, true) => GroupState::Overloaded,
+            (Ordering::Less, _) => GroupState::HasSpare,
+            (Ordering::Greater, true) => GroupState::Overloaded,
             (_, true) => GroupState::FullyBusy,
             (_, false) => GroupState::HasSpare,
         };
@@ -219,11 +220,10 @@ impl Group {
     /// True if it is preferred among groups to which a task could go.
     fn is_idler(&self, than: &Self) -> bool {
         match self.state.cmp(&than.state) {
-            core::cmp::Ordering::Equal if self.state == GroupState::HasSpare => {
-                (core::cmp::Reverse(self.idle), self.utilisation)
-                    < (core::cmp::Reverse(than.idle), than.utilisation)
+            Ordering::Equal if self.state == GroupState::HasSpare => {
+                (Reverse(self.idle), self.utilisation) < (Reverse(than.idle), than.utilisation)
             }
-            core::cmp::Ordering::Equal => self.load < than.load,
+            Ordering::Equal => self.load < than.load,
             order => order.is_lt(),
         }
     }
@@ -231,10 +231,8 @@ impl Group {
     /// True if a task should go there and not stay in its own group.
     fn is_clearly_idler(&self, than: &Self) -> bool {
         match self.state.cmp(&than.state) {
-            core::cmp::Ordering::Equal if self.state == GroupState::HasSpare => {
-                self.idle > than.idle
-            }
-            core::cmp::Ordering::Equal => {
+            Ordering::Equal if self.state == GroupState::HasSpare => self.idle > than.idle,
+            Ordering::Equal => {
                 let margin = 1024 * (IMBALANCE - 100) / 100;
                 self.load < than.load + margin && 100 * than.load > IMBALANCE * self.load
             }

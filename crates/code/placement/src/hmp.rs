@@ -59,20 +59,13 @@ const SETTLE: u64 = 4096;
 /// The share of what it could use up to which a task counts as starved, of 1024.
 const STARVED: u32 = 768;
 
-/// When a task last moved, in units of 1024 ns. A move in one direction allows one in the other at
-/// once.
-#[derive(Clone, Copy, Debug, Default)]
-struct Migrations {
-    up: Option<u64>,
-    down: Option<u64>,
-}
-
 /// The policy.
 #[derive(Default)]
 pub struct Hmp {
     settings: HmpSettings,
     accounts: Accounts,
-    moved: Vec<Migrations>,
+    /// The last move of each task: true if it went up, and when, in units of 1024 ns.
+    moved: Vec<Option<(bool, u64)>>,
 }
 
 impl Hmp {
@@ -88,8 +81,12 @@ impl Hmp {
         (view.now() / 1_000) >> 10
     }
 
-    fn has_settled(view: &dyn View, last: Option<u64>) -> bool {
-        last.is_none_or(|last| Self::units(view).saturating_sub(last) >= SETTLE)
+    /// True if a task may move up, or down. A move in one direction allows one in the other at once.
+    fn has_settled(&self, view: &dyn View, task: TaskId, goes_up: bool) -> bool {
+        let last = self.moved.get(task).copied().flatten();
+        last.is_none_or(|(went_up, at)| {
+            went_up != goes_up || Self::units(view).saturating_sub(at) >= SETTLE
+        })
     }
 
     /// The CPU with the least load, that of its tasks added up whatever their weights.
@@ -113,9 +110,8 @@ impl Hmp {
         let Policy::Fair { nice } = view.policy(task) else {
             return None;
         };
-        let last = self.moved.get(task).copied().unwrap_or_default().up;
         let heavy = self.accounts.load(view, task).ratio() > self.settings.up;
-        if !heavy || nice > HIGHEST_NICE || !Self::has_settled(view, last) {
+        if !heavy || nice > HIGHEST_NICE || !self.has_settled(view, task, true) {
             return None;
         }
         let (load, to) =
@@ -135,23 +131,12 @@ impl Hmp {
         if nice > HIGHEST_NICE {
             return Some(to);
         }
-        let last = self.moved.get(task).copied().unwrap_or_default().down;
         let light = self.accounts.load(view, task).ratio() < self.settings.down;
-        (light && Self::has_settled(view, last)).then_some(to)
+        (light && self.has_settled(view, task, false)).then_some(to)
     }
 
-    fn note_up(&mut self, view: &dyn View, task: TaskId) {
-        *slot(&mut self.moved, task) = Migrations {
-            up: Some(Self::units(view)),
-            down: None,
-        };
-    }
-
-    fn note_down(&mut self, view: &dyn View, task: TaskId) {
-        *slot(&mut self.moved, task) = Migrations {
-            up: None,
-            down: Some(Self::units(view)),
-        };
+    fn note_move(&mut self, view: &dyn View, task: TaskId, goes_up: bool) {
+        *slot(&mut self.moved, task) = Some((goes_up, Self::units(view)));
     }
 
     /// A task of a full fast CPU for an idle slow one.
@@ -183,11 +168,11 @@ impl Placement for Hmp {
             return spread::real_time(view, allowed, priority, previous);
         }
         if let Some(to) = self.up(view, task, previous) {
-            self.note_up(view, task);
+            self.note_move(view, task, true);
             return to;
         }
         if let Some(to) = self.down(view, task, previous) {
-            self.note_down(view, task);
+            self.note_move(view, task, false);
             return to;
         }
         spread::fewest(
@@ -217,11 +202,11 @@ impl Placement for Hmp {
         if let Some(task) = view.running(cpu)
             && let Some(to) = self.up(view, task, cpu)
         {
-            self.note_up(view, task);
+            self.note_move(view, task, true);
             return Some(Move { task, to });
         }
         if let Some(offloaded) = self.offload(view, cpu) {
-            self.note_down(view, offloaded.task);
+            self.note_move(view, offloaded.task, false);
             return Some(offloaded);
         }
         spread::hand_over(view, classes::same(view, cpu), cpu)
@@ -246,7 +231,7 @@ impl Placement for Hmp {
                     core::cmp::Reverse(task),
                 )
             })?;
-        self.note_up(view, task);
+        self.note_move(view, task, true);
         Some(task)
     }
 
