@@ -21,34 +21,29 @@ impl Kernel {
         weight
     }
 
-    /// Something of a weight is ready in a group, which is ready itself from then on.
-    pub fn group_gains(&mut self, group: u16, weight: u64) {
+    /// Something of a weight is ready in a group, or no longer ready. A group is ready as long as
+    /// anything in it is.
+    pub fn group_changes(&mut self, group: u16, weight: u64, gains: bool) {
         if group == 0 || weight == 0 {
             return;
         }
         let at = usize::from(group) - 1;
-        self.ready[at] += weight;
-        if self.ready[at] == weight {
-            self.group_gains(self.groups[at].parent, WEIGHT);
-        }
-    }
-
-    /// Something of a weight is no longer ready in a group.
-    pub fn group_loses(&mut self, group: u16, weight: u64) {
-        if group == 0 || weight == 0 {
-            return;
-        }
-        let at = usize::from(group) - 1;
-        self.ready[at] -= weight;
-        if self.ready[at] == 0 {
-            self.group_loses(self.groups[at].parent, WEIGHT);
+        let before = self.ready[at];
+        let after = if gains {
+            before + weight
+        } else {
+            before - weight
+        };
+        self.ready[at] = after;
+        if before == 0 || after == 0 {
+            self.group_changes(self.groups[at].parent, WEIGHT, gains);
         }
     }
 
     /// A task that is ready has come from a group into the one that it is in now.
     pub fn change_group(&mut self, task: TaskId, from: u16) {
         let (to, weight) = (self.tasks[task].group, self.tasks[task].weight);
-        self.group_loses(from, weight);
-        self.group_gains(to, weight);
+        self.group_changes(from, weight, false);
+        self.group_changes(to, weight, true);
     }
 }

@@ -259,10 +259,9 @@ impl Kernel {
     }
 
     pub fn note_doing(&mut self, task: TaskId, cpu: usize, before: Doing, after: Doing) {
-        match (before == Doing::Nothing, after == Doing::Nothing) {
-            (true, false) => self.group_gains(self.tasks[task].group, self.tasks[task].weight),
-            (false, true) => self.group_loses(self.tasks[task].group, self.tasks[task].weight),
-            _ => {}
+        let is_ready = after != Doing::Nothing;
+        if is_ready == (before == Doing::Nothing) {
+            self.group_changes(self.tasks[task].group, self.tasks[task].weight, is_ready);
         }
         self.ask(|placement, view| placement.note(view, task, cpu, before, after));
     }
