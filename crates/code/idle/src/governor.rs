@@ -119,6 +119,14 @@ enum Inner<N> {
     AlwaysDeepest,
 }
 
+/// Widens what a governor remembers until it holds what another remembers, too.
+fn widen<'n, N: Number + 'n>(
+    own: impl Iterator<Item = &'n mut N>,
+    others: impl Iterator<Item = &'n mut N>,
+) {
+    own.zip(others).for_each(|(own, of)| *own = own.join(*of));
+}
+
 impl<N: Number> Governor<N> {
     /// A governor that knows nothing of the past yet. `tick_ns` is the period of the scheduler's
     /// tick.
@@ -182,8 +190,8 @@ impl<N: Number> Governor<N> {
     /// Makes it any governor between this one and another of the same kind.
     pub fn join(&mut self, other: Self) {
         match (&mut self.0, other.0) {
-            (Inner::Menu(menu), Inner::Menu(other)) => menu.join(other),
-            (Inner::Teo(teo), Inner::Teo(other)) => teo.join(other),
+            (Inner::Menu(menu), Inner::Menu(mut other)) => widen(menu.numbers(), other.numbers()),
+            (Inner::Teo(teo), Inner::Teo(mut other)) => widen(teo.numbers(), other.numbers()),
             _ => {}
         }
     }

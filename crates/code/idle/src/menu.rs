@@ -352,12 +352,6 @@ impl<N: Number> Menu<N> {
         self.factors = [N::from(0).join(N::from((RESOLUTION + 1) * DECAY)); 2 * DECADES];
     }
 
-    /// Widens what it remembers until it holds what the other remembers, too.
-    pub fn join(&mut self, mut other: Self) {
-        let pairs = self.numbers().zip(other.numbers());
-        pairs.for_each(|(own, of)| *own = own.join(*of));
-    }
-
     /// All that it remembers.
     pub fn numbers(&mut self) -> impl Iterator<Item = &mut N> {
         self.intervals.iter_mut().chain(&mut self.factors)

@@ -99,12 +99,6 @@ impl<N: Number> Teo<N> {
         self.recent = [N::from(0).join(N::from(MAX_STATES as u64)); RECENT];
     }
 
-    /// Widens what it remembers until it holds what the other remembers, too.
-    pub fn join(&mut self, mut other: Self) {
-        let pairs = self.numbers().zip(other.numbers());
-        pairs.for_each(|(own, of)| *own = own.join(*of));
-    }
-
     /// All that it remembers.
     pub fn numbers(&mut self) -> impl Iterator<Item = &mut N> {
         let sums = [
