@@ -141,48 +141,39 @@ fn energy(recording: &mut Recording, series: Series, iteration: u32, ran: &RunRe
 }
 
 fn counts(recording: &mut Recording, series: Series, iteration: u32, ran: &RunResult) {
-    let mut all = |metric: metrics::Metric, name: &str, value: f64| {
-        recording.add(series, iteration, metric, name, value);
+    let mut all = |metric: metrics::Metric, names: &[&str], values: &[f64]| {
+        // A cause that woke nobody has no row, nor has a place where nothing was invoked.
+        let is_told = ![metrics::WAKE_UPS, metrics::CALLBACKS_INVOKED].contains(&metric);
+        for (name, value) in names.iter().zip(values) {
+            if is_told || *value > 0.0 {
+                recording.add(series, iteration, metric, name, *value);
+            }
+        }
     };
-    OWNERS
-        .iter()
-        .zip(ran.owners)
-        .for_each(|(name, energy)| all(metrics::OWNED_ENERGY, name, units(energy)));
-    // A cause that woke nobody has no row.
-    WakeCause::NAMES
-        .iter()
-        .zip(ran.wake_ups)
-        .filter(|(_, count)| *count > 0)
-        .for_each(|(cause, count)| all(metrics::WAKE_UPS, cause, count as f64));
-    TICKS
-        .iter()
-        .zip(ran.ticks)
-        .for_each(|(name, count)| all(metrics::TICKS, name, count as f64));
-    QUEUED
-        .iter()
-        .zip(ran.queued)
-        .for_each(|(name, count)| all(metrics::CALLBACKS_QUEUED, name, count as f64));
-    INVOKED
-        .iter()
-        .zip(ran.invoked)
-        .filter(|(_, count)| *count > 0)
-        .for_each(|(name, count)| all(metrics::CALLBACKS_INVOKED, name, count as f64));
-    CLUSTERS
-        .iter()
-        .zip(ran.asleep)
-        .for_each(|(name, time)| all(metrics::ASLEEP, name, time as f64 / ran.time.max(1) as f64));
-    let of_all: u64 = ran.residency.iter().map(|(_, time)| time).sum();
+    let count = |count: u64| count as f64;
+    let share = |time: u64, of: u64| count(time) / count(of.max(1));
+    all(metrics::OWNED_ENERGY, &OWNERS, &ran.owners.map(units));
+    all(
+        metrics::WAKE_UPS,
+        &WakeCause::NAMES,
+        &ran.wake_ups.map(count),
+    );
+    all(metrics::TICKS, &TICKS, &ran.ticks.map(count));
+    all(metrics::CALLBACKS_QUEUED, &QUEUED, &ran.queued.map(count));
+    all(
+        metrics::CALLBACKS_INVOKED,
+        &INVOKED,
+        &ran.invoked.map(count),
+    );
+    let asleep = ran.asleep.map(|time| share(time, ran.time));
+    all(metrics::ASLEEP, &CLUSTERS, &asleep);
+    let of_all = ran.residency.iter().map(|(_, time)| time).sum();
     for (name, time) in &ran.residency {
-        all(
-            metrics::RESIDENCY,
-            name,
-            *time as f64 / of_all.max(1) as f64,
-        );
+        all(metrics::RESIDENCY, &[name], &[share(*time, of_all)]);
     }
-    LATENCIES
-        .iter()
-        .zip(ran.latency_ns.into_iter().flatten())
-        .for_each(|((name, _), ns)| all(metrics::WAKE_LATENCY, name, ns as f64 / 1e3));
+    for ((name, _), ns) in LATENCIES.iter().zip(ran.latency_ns.into_iter().flatten()) {
+        all(metrics::WAKE_LATENCY, &[name], &[count(ns) / 1e3]);
+    }
 }
 
 /// Units of power times seconds.
