@@ -5,7 +5,7 @@ use crate::split::Split;
 use crate::timeline::{Mark, Timeline};
 use evidence::Iterations;
 use recording::metrics::{self, Metric};
-use recording::{Measure, Recording, Series};
+use recording::{Measure, Recording, Series, total_order};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// One cell of a table: a metric of a CPU in a case, over all iterations.
@@ -138,7 +138,7 @@ pub fn cells(
     let varies = orders_that_vary(recording, &groups, &intervals);
     let mut cells = Vec::new();
     for ((series, cpu, metric), mut values) in groups {
-        values.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        values.sort_by_key(|of| (total_order(of.0), of.1));
         let (value, _) = values[(values.len() - 1) / 2];
         let (variant, case, mode) = recording.series_texts(series);
         let (cluster, core) = places[&cpu];
@@ -222,7 +222,7 @@ fn rank(cells: &mut [CellResult]) {
         powerdowns.entry(series(cell)).or_default().push(powerdown);
     }
     for table in powerdowns.values_mut() {
-        table.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        table.sort_by_key(|of| (total_order(of.0), of.1));
     }
     for cell in cells {
         let Some(table) = powerdowns.get(&series(cell)) else {

@@ -150,7 +150,7 @@ impl Gate {
 /// The cells of each distinct value, by place.
 fn groups(cells: &[CellFit]) -> Vec<Vec<usize>> {
     let mut sorted = (0..cells.len()).collect_vec();
-    sorted.sort_by(|&a, &b| cells[a].fitted.total_cmp(&cells[b].fitted).then(a.cmp(&b)));
+    sorted.sort_by_key(|&at| (recording::total_order(cells[at].fitted), at));
     let mut groups: Vec<Vec<usize>> = Vec::new();
     for place in sorted {
         match groups.last_mut() {

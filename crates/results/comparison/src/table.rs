@@ -120,7 +120,7 @@ pub struct Samples {
 /// Indices of values, in their order.
 fn in_order(values: &[f64]) -> Vec<usize> {
     let mut order = (0..values.len()).collect_vec();
-    order.sort_by(|&a, &b| values[a].total_cmp(&values[b]).then(a.cmp(&b)));
+    order.sort_by_key(|&at| (total_order(values[at]), at));
     order
 }
 
@@ -368,7 +368,7 @@ fn roles(recording: &Recording, splits: &Splits<'_>) -> Roles {
     }
     let mut roles = HashMap::new();
     for ((series, iteration, cluster), mut table) in tables {
-        table.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        table.sort_by_key(|of| (total_order(of.0), of.1));
         let (_, case, _) = recording.series_texts(series);
         let flushed = |cpu: u16| {
             let split = splits.get(&(series, iteration, cpu, POWERDOWN.name));

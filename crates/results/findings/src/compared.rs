@@ -265,7 +265,7 @@ fn find<'r>(reference: &'r PsciReference, recorded: &CellResult) -> Option<&'r C
     };
     let core = if by_rank(&recorded.case, &recorded.mode) {
         let mut powerdowns = table(POWERDOWN.name).collect_vec();
-        powerdowns.sort_by(|a, b| a.value_us.total_cmp(&b.value_us).then(a.core.cmp(&b.core)));
+        powerdowns.sort_by_key(|of| (total_order(of.value_us), of.core));
         powerdowns
             .get(recorded.rank_in_cluster.checked_sub(1)?)?
             .core

@@ -298,7 +298,7 @@ impl<'r> PolicyMeasures<'r> {
             .filter(|row| row.variant == policy)
             .map(|row| (row.value, row.iteration))
             .collect_vec();
-        all.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        all.sort_by_key(|of| (total_order(of.0), of.1));
         all.get(all.len().saturating_sub(1) / 2)
             .map_or(0, |(_, iteration)| *iteration)
     }
