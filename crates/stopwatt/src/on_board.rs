@@ -88,6 +88,7 @@ pub fn on_board(data: &Data, given: &str, comparison: &mut Comparison) -> Result
 /// Barriers and cache maintenance more in the last recording.
 fn slow_instructions(row: &comparison::FunctionRow) -> f64 {
     row.others
+        .0
         .iter()
         .filter(|(name, _)| ["barriers", "cache maintenance"].contains(name))
         .filter_map(|(_, values)| Some(values.last()? - values[0]))

@@ -93,7 +93,7 @@ fn call(build: String, passages: &[Passage]) -> CallFunctions {
         }
     };
     let mut changed = functions.into_iter().map(row).collect_vec();
-    changed.retain(|row| differ(&row.instructions) || !row.others.is_empty());
+    changed.retain(|row| differ(&row.instructions) || !row.others.0.is_empty());
     let largest = |row: &FunctionRow| {
         (1..passages.len())
             .map(|side| row.change(side).abs())
@@ -181,7 +181,7 @@ mod tests {
             changed.iter().map(|(_, change)| change).sum::<f64>(),
             call.instructions[1] - call.instructions[0]
         );
-        assert_eq!(call.changed[0].others, [("loads", vec![0.0, 1.0])]);
+        assert_eq!(call.changed[0].others.0, [("loads", vec![0.0, 1.0])]);
         assert!(comparison.has_regression());
         assert_eq!(compared(&base, &base).functions[0].changed, []);
     }

@@ -5,11 +5,12 @@ use crate::inputs::Difference;
 use crate::policy::Unjudged;
 use crate::table::{Key, TableName, Who};
 use attribution::{Cause, Spent};
+use findings::InOrder;
 use recording::facts::Changed;
 use recording::idle::{IdleSum, percent_of};
 use recording::metrics::Better;
 use recording::total_order;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
@@ -607,15 +608,7 @@ pub struct FunctionRow {
     /// Instructions of the function in one call.
     pub instructions: Vec<f64>,
     /// The other counts of one call that changed, by their names.
-    #[serde(serialize_with = "as_map")]
-    pub others: Vec<(&'static str, Vec<f64>)>,
-}
-
-fn as_map<S: Serializer>(
-    pairs: &[(&'static str, Vec<f64>)],
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
-    serializer.collect_map(pairs.iter().cloned())
+    pub others: InOrder<'static, Vec<f64>>,
 }
 
 impl FunctionRow {

@@ -119,7 +119,7 @@ pub fn counter(recording: &Recording) -> &str {
 }
 
 /// Values by name in the order in which they came; a map in JSON.
-#[derive(JsonSchema)]
+#[derive(Debug, PartialEq, JsonSchema)]
 pub struct InOrder<'r, V>(
     /// Name and value of each, in order.
     #[schemars(with = "std::collections::BTreeMap<String, V>")]

@@ -58,7 +58,7 @@ pub fn tell_calls(told: &mut Blocks, comparison: &Comparison) {
         let whole = FunctionRow {
             name: "all".to_owned(),
             instructions: call.instructions.clone(),
-            others: Vec::new(),
+            others: findings::InOrder(Vec::new()),
         };
         let rows = call.changed.iter().chain([&whole]).collect_vec();
         let mut table = Table::with_rows(&rows)
@@ -82,6 +82,7 @@ pub fn tell_calls(told: &mut Blocks, comparison: &Comparison) {
 /// "loads +2".
 fn others(row: &FunctionRow, side: usize) -> Vec<String> {
     row.others
+        .0
         .iter()
         .map(|(name, values)| (name, values[side] - values[0]))
         .filter(|(_, change)| *change != 0.0)

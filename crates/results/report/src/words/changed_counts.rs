@@ -269,7 +269,7 @@ mod tests {
         let row = |(name, a, b): &(&str, f64, f64)| FunctionRow {
             name: (*name).to_owned(),
             instructions: vec![*a, *b],
-            others: Vec::new(),
+            others: findings::InOrder(Vec::new()),
         };
         CallFunctions {
             build: String::new(),
