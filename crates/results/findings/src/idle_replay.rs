@@ -3,9 +3,9 @@
 use crate::Findings;
 use crate::rows::{InOrder, Row, named};
 use itertools::Itertools;
-use recording::distinct;
 use recording::facts::{self, FactsError};
 use recording::metrics::{self, Metric};
+use recording::{distinct, stats};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -305,18 +305,22 @@ impl From<f64> for Whole {
     }
 }
 
+impl<'r> State<'r> {
+    fn new(name: &'r str, between: impl Fn(Metric) -> Option<Bounds>) -> Self {
+        Self {
+            name,
+            entered: between(metrics::IDLE_ENTERED),
+            above: between(metrics::IDLE_ABOVE),
+            below: between(metrics::IDLE_BELOW),
+            residency_us: between(metrics::IDLE_TIME),
+        }
+    }
+}
+
 impl Bounds {
     pub(crate) fn new(values: impl Iterator<Item = f64>) -> Option<Self> {
-        values.fold(None, |so_far: Option<Self>, value| {
-            let Self { low, high } = so_far.unwrap_or(Self {
-                low: value,
-                high: value,
-            });
-            Some(Self {
-                low: low.min(value),
-                high: high.max(value),
-            })
-        })
+        let [low, high] = stats::ends(values);
+        (low <= high).then_some(Self { low, high })
     }
 
     fn exactly(value: f64) -> Self {
@@ -417,13 +421,6 @@ impl<'a, 'r> TraceMeasures<'a, 'r> {
             let of = measures(metric).filter(|row| (row.role, row.subject) == (domain, state));
             Bounds::new(of.map(|row| row.value))
         };
-        let state = |domain: &str, name: &'r str| State {
-            name,
-            entered: between(domain, name, metrics::IDLE_ENTERED),
-            above: between(domain, name, metrics::IDLE_ABOVE),
-            below: between(domain, name, metrics::IDLE_BELOW),
-            residency_us: between(domain, name, metrics::IDLE_TIME),
-        };
         let domain = |&(name, _): &(&'r str, &str)| PowerDomain {
             name,
             governor: self.name,
@@ -431,7 +428,7 @@ impl<'a, 'r> TraceMeasures<'a, 'r> {
             states: names
                 .iter()
                 .filter(|of| of.0 == name && !of.1.is_empty())
-                .map(|of| state(name, of.1))
+                .map(|of| State::new(of.1, |metric| between(name, of.1, metric)))
                 .collect(),
         };
         names
@@ -452,13 +449,7 @@ impl<'a, 'r> TraceMeasures<'a, 'r> {
         let entered = self.measures(CASE, metrics::IDLE_ENTERED);
         let states = distinct(entered.map(|row| row.subject))
             .into_iter()
-            .map(|name| State {
-                name,
-                entered: self.between(metrics::IDLE_ENTERED, name),
-                above: self.between(metrics::IDLE_ABOVE, name),
-                below: self.between(metrics::IDLE_BELOW, name),
-                residency_us: self.between(metrics::IDLE_TIME, name),
-            })
+            .map(|name| State::new(name, |metric| self.between(metric, name)))
             .collect_vec();
         let domains = self.power_domains();
         let of_domains = domains.iter().flat_map(|domain| &domain.states);
