@@ -6,7 +6,7 @@
 //! stopwatt tune --loop target/release/examples/libflow_table.so
 //! ```
 
-use std::ffi::CStr;
+use std::ffi::{CStr, c_void};
 use stopwatt_loop::{Knob, PacketLoop, Record, export, prefetch};
 
 /// A packet as it came: the start of its header.
@@ -74,3 +74,19 @@ impl PacketLoop for FlowTable {
 }
 
 export!(FlowTable);
+
+/// What came of a packet: its flow's counters.
+///
+/// # Safety
+/// `state` is from this loop's `set_up`, and `record` is one of its own.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn stopwatt_results(
+    _: u32,
+    state: *const c_void,
+    record: *const c_void,
+) -> u64 {
+    // SAFETY: by this function's own contract.
+    let table = unsafe { &*state.cast::<FlowTable>() };
+    let flow = table.flows[table.packets[record.addr()].flow as usize];
+    flow.packets << 32 | flow.bytes
+}

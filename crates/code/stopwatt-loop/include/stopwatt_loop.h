@@ -75,8 +75,7 @@ struct stopwatt_loop {
 const struct stopwatt_loop *stopwatt_loop(uint32_t n);
 
 /* May be missing: a number that stands for what the n-th loop made of a record, such as a checksum of
- * its results, wherever they are. Without it, the records are compared; if run() writes to none of
- * them, all that it changes in memory. */
+ * its results, wherever they are. Without it, the records are compared. */
 uint64_t stopwatt_results(uint32_t n, const void *state, const void *record);
 
 #ifdef __cplusplus

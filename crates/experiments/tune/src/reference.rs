@@ -1,9 +1,10 @@
 //! Calls that others are compared with: those with values that ask for nothing ahead.
 #![cfg(target_os = "linux")]
 
-use crate::outcome::{Copied, Words, changed, differing, extents, in_a_copy, read, restore};
+use crate::outcome::{Copied, Words, differing, extents, in_a_copy, read, restore};
 use crate::protocol::Learned;
 use crate::worker::Calls;
+use itertools::Itertools;
 use recording::facts::ComparedBy as By;
 use std::collections::HashSet;
 
@@ -34,23 +35,20 @@ impl Reference {
     pub fn learn(calls: &Calls<'_>, frames: &[u64], values: &[u32]) -> (Option<Self>, Learned) {
         // What only happens once, such as the look-up of a function's address, happens now.
         calls.call((0, frames[0] as usize), values);
-        let has_results = calls.has_results();
-        let ways: &[By] = if has_results {
-            &[By::Results]
+        let by = if calls.has_results() {
+            By::Results
         } else {
-            &[By::Records, By::Memory]
+            By::Records
         };
         let places = calls.places(frames);
-        let reference = ways.iter().find_map(|by| {
-            let expected = places
-                .iter()
-                .filter_map(|place| Expected::new(calls, *by, *place, values));
-            let reference = Self {
-                by: *by,
-                values: values.to_vec(),
-                calls: expected.collect(),
-            };
-            (!reference.calls.is_empty()).then_some(reference)
+        let expected = places
+            .iter()
+            .filter_map(|place| Expected::new(calls, by, *place, values))
+            .collect_vec();
+        let reference = (!expected.is_empty()).then(|| Self {
+            by,
+            values: values.to_vec(),
+            calls: expected,
         });
         let learned = Learned {
             by: reference.as_ref().map(|reference| reference.by),
@@ -91,9 +89,7 @@ impl Expected {
         })
     }
 
-    /// True if the call leaves the same with other values. The system writes to a process's memory
-    /// as well, such as the number of its processor for restartable sequences, when it moves it to
-    /// another one. So a difference counts if no look is without one.
+    /// True if the call leaves the same with other values.
     fn is_same(
         &mut self,
         calls: &Calls<'_>,
@@ -120,24 +116,22 @@ impl Expected {
     }
 }
 
-/// What can be seen of a call's records.
-fn seen(calls: &Calls<'_>, by: By, place: (usize, usize)) -> Words {
+/// What can be seen of a call's records; `None` if that is nothing.
+fn seen(calls: &Calls<'_>, by: By, place: (usize, usize)) -> Option<Words> {
     match by {
-        By::Results => calls.results(place),
-        By::Records => extents(&calls.addresses(), place).map_or_else(Vec::new, |of| read(&of)),
-        By::Memory => Vec::new(),
+        By::Results => Some(calls.results(place)),
+        By::Records => read(&extents(&calls.addresses(), place)?),
     }
 }
 
 /// What a call changes.
 fn left(calls: &Calls<'_>, by: By, place: (usize, usize), values: &[u32]) -> Copied {
-    let before = seen(calls, by, place);
+    let Some(before) = seen(calls, by, place) else {
+        return Copied::Unknown;
+    };
     in_a_copy(|| {
-        if by == By::Memory {
-            return changed(|| calls.call(place, values));
-        }
         calls.call(place, values);
-        let now = seen(calls, by, place).into_iter().zip(before);
+        let now = seen(calls, by, place)?.into_iter().zip(before);
         Some(
             now.filter(|(now, before)| now != before)
                 .map(|(now, _)| now)
@@ -149,18 +143,18 @@ fn left(calls: &Calls<'_>, by: By, place: (usize, usize), values: &[u32]) -> Cop
 /// True if a second call finds other records than the first, since that one wrote to them, and so
 /// leaves other ones.
 fn is_overwriting(calls: &Calls<'_>, place: (usize, usize), values: &[u32]) -> bool {
-    let Some(extents) = extents(&calls.addresses(), place) else {
+    let extents = extents(&calls.addresses(), place).unwrap_or_default();
+    let Some(before) = read(&extents) else {
         return false;
     };
-    let before = read(&extents);
     let twice = |is_restored: bool| {
         in_a_copy(|| {
             calls.call(place, values);
             if is_restored {
-                restore(&before, &extents);
+                restore(&before, &extents).ok()?;
             }
             calls.call(place, values);
-            Some(read(&extents))
+            read(&extents)
         })
     };
     let (Copied::Said(one), Copied::Said(restored)) = (twice(false), twice(true)) else {

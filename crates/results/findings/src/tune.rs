@@ -234,21 +234,6 @@ fn cells(recording: &Recording, facts: &facts::TunedLoop) -> Vec<TunedCell> {
     found.into_iter().filter_map(cell).collect()
 }
 
-/// All distances alike, and choices as they are today.
-fn all(facts: &facts::TunedLoop, ahead: u32) -> Vec<u32> {
-    facts
-        .knobs
-        .iter()
-        .map(|knob| {
-            if knob.is_distance {
-                ahead
-            } else {
-                knob.today as u32
-            }
-        })
-        .collect()
-}
-
 /// Bytes in words.
 pub fn size(bytes: u64) -> String {
     if bytes >= 1 << 20 {
@@ -295,13 +280,7 @@ fn best(facts: &facts::TunedLoop, group: &[&TunedCell], best: &TunedCell) -> Bes
             values().max().unwrap_or(best.values[knob]),
         ]
     });
-    let clocks = |values: &[u32]| group.iter().find(|cell| cell.values == values).copied();
-    let as_in_source = facts
-        .knobs
-        .iter()
-        .map(|knob| knob.today as u32)
-        .collect_vec();
-    let today = follows(facts, group, TODAY).or_else(|| clocks(&as_in_source));
+    let today = follows(facts, group, TODAY);
     let less_than_today = today
         .filter(|today| today.values != best.values)
         .and_then(|today| Less::new(best, today));
@@ -330,9 +309,7 @@ fn best(facts: &facts::TunedLoop, group: &[&TunedCell], best: &TunedCell) -> Bes
         values: best.values.clone(),
         clocks: best.clocks,
         near: near.collect(),
-        none: follows(facts, group, NONE)
-            .or_else(|| clocks(&all(facts, 0)))
-            .map(|cell| cell.clocks),
+        none: follows(facts, group, NONE).map(|cell| cell.clocks),
         today: today.map(|today| today.clocks),
         less_than_today,
         is_sure: rival.is_none() && best.rounds > 5,
@@ -393,7 +370,7 @@ fn groups(facts: &facts::TunedLoop, cells: &[TunedCell]) -> Vec<Group> {
             batch,
             values: best.values.clone(),
             clocks: best.clocks,
-            none: clocks(&all(facts, 0)),
+            none: follows(facts, &of, NONE).map(|cell| cell.clocks),
             pick: clocks(&facts.pick),
         })
     };

@@ -58,8 +58,6 @@ pub enum ComparedBy {
     Results,
     /// The records.
     Records,
-    /// All of the memory that calls change.
-    Memory,
 }
 
 /// A knob of a loop.

@@ -139,15 +139,14 @@ fn warn(tune: &Tune<'_>, best: &Best, told: &mut Blocks) {
     }
     if !facts.is_checked {
         told.warning(
-            "No call leaves anything behind that is the same each time, or that was not to be compared. A function `stopwatt_results` \
-             in the loop's source says what came of a record.",
+            "No call leaves anything in the records that is the same each time, or nothing was to be compared. A function \
+             `stopwatt_results` in the loop's source says what came of a record.",
         );
     }
     if let Some(first) = facts.left_out.first() {
         let others = match facts.compared_by {
             Some(ComparedBy::Results) => "has other results",
-            Some(ComparedBy::Records) => "leaves other records",
-            Some(ComparedBy::Memory) | None => "leaves something else in memory",
+            Some(ComparedBy::Records) | None => "leaves other records",
         };
         told.warning(format!(
             "`{}` {others} with {} than without prefetch ({} values of those that came far): it does other work there, such as a loop \
