@@ -3,7 +3,6 @@
 #define SHIM_GENPD_H
 
 #include "shim.h"
-#include <stddef.h>
 
 #define CONFIG_CPU_IDLE 1
 #define KTIME_SEC_MAX (KTIME_MAX / NSEC_PER_SEC)

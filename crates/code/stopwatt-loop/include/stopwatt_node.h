@@ -42,7 +42,8 @@ extern "C" {
 #define STOPWATT_INFO 1
 
 struct stopwatt_packet {
-    uint8_t *data;      /* the packet, from the Ethernet header on */
+    uint8_t *data;      /* the packet, from the Ethernet header on; the node may advance it within the
+                           packet, and take as much off `length` */
     void *private_data; /* `private_bytes` bytes that go with the packet, at a multiple of 8; NULL if
                            the node wants none */
     uint16_t length;    /* bytes of the packet; the node may change it, up to STOPWATT_DATA_BYTES */

@@ -257,7 +257,7 @@ impl Caches {
 }
 
 /// Bytes of the first CPU's data cache of a level, if the system says so.
-pub fn cache_bytes(level: usize) -> Option<usize> {
+fn cache_bytes(level: usize) -> Option<usize> {
     (0..8).find_map(|index| {
         let read = |file| {
             std::fs::read_to_string(format!(

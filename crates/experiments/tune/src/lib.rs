@@ -7,15 +7,18 @@
 //!
 //! | file | what it is about |
 //! |---|---|
-//! | `tune.rs` | the experiment |
+//! | `tune.rs` | the experiment: its settings are read |
+//! | `trial.rs` | what is tried |
+//! | `results.rs` | what came of it, as a recording |
 //! | `space.rs` | values of knobs: where a search starts, and what lies beside a value |
 //! | `search.rs` | the search, and the last comparison |
 //! | `loop_bench.rs` | a loop that is measured: working sets, rounds, the same work |
-//! | `process.rs`, `protocol.rs`, `worker.rs` | the process that runs the loop |
+//! | `process.rs`, `protocol.rs`, `worker.rs`, `calls.rs` | the process that runs the loop |
 //! | `reference.rs`, `outcome.rs` | whether calls with other values leave the same behind |
 //! | `shared_object.rs` | a loop of a shared object |
 //! | `system.rs` | what the system says of itself |
 
+mod calls;
 mod loop_bench;
 mod outcome;
 mod process;
@@ -26,6 +29,7 @@ mod search;
 mod shared_object;
 mod space;
 mod system;
+mod trial;
 mod tune;
 mod worker;
 

@@ -2,7 +2,7 @@
 //! all values.
 
 use crate::process::Process;
-use crate::protocol::{Cell, Learned, LoopAbout, Measure, Source};
+use crate::protocol::{Cell, Learned, Measure, Source};
 use crate::search::Bench;
 use crate::space::Space;
 use experiment::{Error, Progress, Result};
@@ -23,50 +23,6 @@ const MORE_RECORDS: u64 = 15_000;
 /// Memory that records may take, as a multiple of the working set that was asked for: of a large
 /// buffer, few lines may be touched.
 const MOST_SPACE: u64 = 8;
-
-/// A working set: the records that are gone through before one comes again.
-pub struct WorkingSet {
-    /// Name of the working set: `warm`, `l2`, `llc`, `memory`.
-    pub name: &'static str,
-    /// Records of the working set.
-    pub records: u64,
-}
-
-/// The working sets of a loop that has `records`: a batch, halves of the second and the last cache,
-/// and all records.
-pub fn working_sets(
-    about: &LoopAbout,
-    batch: u64,
-    caches: &[u64],
-    records: u64,
-) -> Vec<WorkingSet> {
-    let least = (2 * batch.max(1024)).min(records);
-    let mut sets = vec![WorkingSet {
-        name: "warm",
-        records: batch,
-    }];
-    // Which caches there are, the system says: the first is not worth a set of its own.
-    let names: &[&str] = if caches.len() > 2 {
-        &["l2", "llc"]
-    } else {
-        &["llc"]
-    };
-    for (name, bytes) in names.iter().zip(&caches[1.min(caches.len())..]) {
-        sets.push(WorkingSet {
-            name,
-            records: (bytes / 2 / about.record_bytes).clamp(least, records),
-        });
-    }
-    sets.push(WorkingSet {
-        name: "memory",
-        records,
-    });
-    // Of two that are alike the larger name stays.
-    sets.reverse();
-    sets.dedup_by_key(|set| set.records);
-    sets.reverse();
-    sets
-}
 
 /// Makes records for a working set of `memory` bytes, or fewer if the loop or the machine has no
 /// room for them. Returns their number.
@@ -237,39 +193,5 @@ impl Bench for CellBench<'_, '_> {
         self.of.progress.say(&format!(
             "the best so far: {words}, about {percent:.0} % less than today's values"
         ));
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::tests::knobs;
-
-    #[test]
-    fn working_sets_have_no_more_records_than_there_are() {
-        let about = LoopAbout {
-            name: "loop".to_owned(),
-            knobs: knobs(1, false),
-            record_bytes: 128,
-            most_records: None,
-        };
-        let caches = [32 << 10, 1 << 20, 32 << 20];
-        let of = |batch, records| -> Vec<(&str, u64)> {
-            working_sets(&about, batch, &caches, records)
-                .iter()
-                .map(|set| (set.name, set.records))
-                .collect()
-        };
-        assert_eq!(
-            of(256, 1 << 21),
-            [
-                ("warm", 256),
-                ("l2", 4096),
-                ("llc", 131_072),
-                ("memory", 1 << 21)
-            ]
-        );
-        assert_eq!(of(256, 300), [("warm", 256), ("memory", 300)]);
-        assert_eq!(of(256, 256), [("memory", 256)]);
     }
 }

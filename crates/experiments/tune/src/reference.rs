@@ -1,9 +1,9 @@
 //! Calls that others are compared with: those with values that ask for nothing ahead.
 #![cfg(target_os = "linux")]
 
+use crate::calls::Calls;
 use crate::outcome::{Copied, Words, differing, extents, in_a_copy, read, restore};
 use crate::protocol::Learned;
-use crate::worker::Calls;
 use itertools::Itertools;
 use recording::facts::ComparedBy as By;
 use std::collections::HashSet;

@@ -1,37 +1,17 @@
 //! A tuned loop as a recording.
 
-use crate::loop_bench::WorkingSet;
-use crate::protocol::{Frames, KnobAbout, KnobKind};
-use crate::search::Compared;
+use crate::protocol::{KnobAbout, KnobKind};
 use crate::space::{Space, Start};
-use crate::tune::{Asked, Trial};
+use crate::trial::{Asked, Measurements, Table, Trial};
 use dataplane_experiments::host_header;
-use itertools::Itertools;
 use recording::{Recording, facts, metrics};
 
 /// The case of every cell.
 const CASE: &str = "tune";
 
-/// What was compared in a working set, in batches of one size.
-pub struct Table {
-    /// The number of the working set.
-    pub set: usize,
-    /// Records of a call.
-    pub frames: Frames,
-    /// The candidates, the best of the search first.
-    pub compared: Compared,
-}
-
-/// All that was measured.
-pub struct Measurements {
-    /// The last comparison of the search, and those of other working sets and batches.
-    pub tables: Vec<Table>,
-    /// Why it ended before its time, if it did: the loop crashed or hung.
-    pub ended: Option<String>,
-}
-
 /// Name of the working set for vectors that are not full: it is that of the largest.
 const PARTIAL: &str = "partial";
+const MEMORY: &str = "memory";
 
 /// The facts of a loop.
 fn facts(asked: &Asked, trial: &Trial<'_>, measured: &Measurements) -> facts::TunedLoop {
@@ -55,16 +35,11 @@ fn facts(asked: &Asked, trial: &Trial<'_>, measured: &Measurements) -> facts::Tu
         .tables
         .iter()
         .find(|table| table.frames.least < table.frames.most);
-    let set = |set: &WorkingSet, name: &str| facts::TunedSet {
+    let set = |name: &str| facts::TunedSet {
         name: name.to_owned(),
-        records: set.records,
-        bytes: set.records * about.record_bytes,
+        records: trial.records,
+        bytes: trial.records * about.record_bytes,
     };
-    let mut sets = trial.sets.iter().map(|of| set(of, of.name)).collect_vec();
-    // The largest stays the last.
-    if let (Some(_), Some(far)) = (partial, trial.sets.last()) {
-        sets.insert(sets.len() - 1, set(far, PARTIAL));
-    }
     let learned = trial.bench.learned();
     let left_out = trial
         .bench
@@ -99,7 +74,12 @@ fn facts(asked: &Asked, trial: &Trial<'_>, measured: &Measurements) -> facts::Tu
             .filter(|knob| knob.kind != KnobKind::Line)
             .map(knob)
             .collect(),
-        sets,
+        sets: partial
+            .iter()
+            .map(|_| PARTIAL)
+            .chain([MEMORY])
+            .map(set)
+            .collect(),
     }
 }
 
@@ -123,16 +103,11 @@ pub fn recording(asked: &Asked, trial: &Trial<'_>, measured: &Measurements) -> R
         .pictures
         .extend(first.map(|x| metrics::CLOCKS_PER_PACKET.curves(title, None, x, Some("batch"))));
     let mut recording = Recording::new(header);
-    for Table {
-        set,
-        frames,
-        compared,
-    } in &measured.tables
-    {
+    for Table { frames, compared } in &measured.tables {
         let (set, batch) = if frames.least < frames.most {
             (PARTIAL, frames.least.midpoint(frames.most))
         } else {
-            (trial.sets[*set].name, frames.most)
+            (MEMORY, frames.most)
         };
         for (values, rounds) in compared.values.iter().zip(&compared.ticks) {
             let name = format!("{}, batch {frames}", about.words(values));

@@ -306,9 +306,9 @@ impl Races {
     /// The few best of some candidates, the best first.
     fn run(&mut self, mut pool: Vec<Vec<u32>>, bench: &mut impl Bench) -> Result<Vec<Vec<u32>>> {
         let mut rounds = self.first;
-        pool.retain(|values| *values != self.today);
-        pool.push(self.today.clone());
         loop {
+            pool.retain(|values| *values != self.today);
+            pool.push(self.today.clone());
             let score = self.heat(&pool, rounds, bench)?;
             let today = score[score.len() - 1];
             let is_last = pool.len() <= 2 * KEPT || bench.seconds() > self.until;
@@ -338,8 +338,6 @@ impl Races {
             if is_last {
                 return Ok(pool);
             }
-            pool.retain(|values| *values != self.today);
-            pool.push(self.today.clone());
             rounds *= 2;
         }
     }

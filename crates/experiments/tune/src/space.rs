@@ -117,11 +117,6 @@ impl<'a> Space<'a> {
         self.by_place(|_, _| 0)
     }
 
-    /// Each line `step` records ahead of the one that it leads to, and the last `step` ahead.
-    pub fn linear(&self, step: u32) -> Vec<u32> {
-        self.by_place(|_, height| step.saturating_mul(height + 1))
-    }
-
     /// What stands beside the best in an answer, each once.
     pub fn named(&self) -> Vec<Start> {
         let mut all = vec![
@@ -152,7 +147,10 @@ impl<'a> Space<'a> {
             .into_iter()
             .map(|start| start.values)
             .collect_vec();
-        all.extend([2, 3, 4, 6, 8, 12, 16, 24].map(|step| self.linear(step)));
+        // Each line some records ahead of the one that it leads to, and the last as many.
+        all.extend(
+            [2, 3, 4, 6, 8, 12, 16, 24].map(|step| self.by_place(|_, height| step * (height + 1))),
+        );
         all.extend([4, 8, 12, 16, 24, 32].map(|ahead| self.by_place(|_, _| ahead)));
         let axes = |coarse: &[u32]| -> Vec<Vec<u32>> {
             (0..self.knobs.len())

@@ -1,6 +1,4 @@
-//! The system about itself: caches, and the memory of this process.
-
-use dataplane_experiments::host;
+//! The system about this process.
 
 /// Bytes of addresses that this process has, as far as the system says.
 pub fn own_bytes() -> u64 {
@@ -14,12 +12,4 @@ pub fn own_bytes() -> u64 {
         .and_then(|kib| kib.parse::<u64>().ok())
         .unwrap_or(0)
         << 10
-}
-
-/// Bytes of the data caches of the first processor, level by level, as the system says.
-pub fn cache_bytes() -> Vec<u64> {
-    (1..=4)
-        .filter_map(host::cache_bytes)
-        .map(|bytes| bytes as u64)
-        .collect()
 }

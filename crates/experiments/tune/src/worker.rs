@@ -1,6 +1,7 @@
 //! The process that runs a loop. It has it for itself, so a loop that crashes or hangs takes
 //! nothing else with it.
 
+use crate::calls::Calls;
 use crate::protocol::{Frames, Learned, LoopAbout, Measure, Request, Source};
 #[cfg(target_os = "linux")]
 use crate::reference::Reference;
@@ -196,53 +197,6 @@ impl Worker {
     #[cfg(not(target_os = "linux"))]
     fn check(&mut self, _: &[u32]) -> Result<bool, Wrong> {
         Ok(true)
-    }
-}
-
-/// A loop and its records.
-pub struct Calls<'a> {
-    opened: &'a SharedLoop,
-    records: &'a SharedRecords,
-    order: &'a [*mut c_void],
-}
-
-impl Calls<'_> {
-    /// Calls the loop with records from a place on, as many as are said.
-    #[inline(always)]
-    pub fn call(&self, (from, batch): (usize, usize), values: &[u32]) {
-        self.opened
-            .run(self.records, &self.order[from..from + batch], values);
-    }
-
-    /// Places of calls of some sizes, behind each other as far as there are records: the first
-    /// records are left to a call that nobody looks at.
-    pub fn places(&self, frames: &[u64]) -> Vec<(usize, usize)> {
-        let mut from = frames[0] as usize;
-        let mut place = |batch: &u64| {
-            let batch = *batch as usize;
-            let place = (from.min(self.order.len() - batch), batch);
-            from += batch;
-            place
-        };
-        frames.iter().map(&mut place).collect()
-    }
-
-    /// The records, as the loop calls them.
-    pub fn addresses(&self) -> Vec<usize> {
-        let exposed = |record: &*mut c_void| record.expose_provenance();
-        self.order.iter().map(exposed).collect()
-    }
-
-    /// True if the loop says itself what came of a record.
-    pub fn has_results(&self) -> bool {
-        self.opened.has_results()
-    }
-
-    /// What the loop says came of each record of a call, by its place.
-    pub fn results(&self, (from, batch): (usize, usize)) -> Vec<(u64, u64)> {
-        let said = |record: &*mut c_void| self.opened.results(self.records, *record);
-        let records = &self.order[from..from + batch];
-        (0..).zip(records.iter().map(said)).collect()
     }
 }
 

@@ -20,7 +20,7 @@ const SURE: f64 = 0.01;
 const PASTED: f64 = 0.05;
 
 /// The working set of calls of a varying size.
-pub const PARTIAL: &str = "partial";
+const PARTIAL: &str = "partial";
 
 /// The story of a loop.
 #[derive(Serialize, JsonSchema)]
@@ -39,8 +39,6 @@ pub struct Tune<'r> {
     pub beside: Vec<Beside>,
     /// The best for vectors that are not full; `None` where that was not searched.
     pub partial: Option<Partial>,
-    /// Each working set and batch.
-    pub groups: Vec<Group>,
     /// Each candidate that was compared.
     pub cells: Vec<TunedCell>,
     /// The recording's folder, as it was named on the command line.
@@ -164,23 +162,6 @@ pub struct Beside {
     pub best_takes_less: Option<Less>,
 }
 
-/// A working set with a batch.
-#[derive(Serialize, JsonSchema)]
-pub struct Group {
-    /// The working set's name.
-    pub set: String,
-    /// Records of a batch, at least 1.
-    pub batch: u64,
-    /// The values that take the least of those that were measured there.
-    pub values: Vec<u32>,
-    /// Ticks per record with them.
-    pub clocks: f64,
-    /// Ticks per record without prefetch; `None` where that was not measured.
-    pub none: Option<f64>,
-    /// Ticks per record with the best of the search; `None` where that was not measured.
-    pub pick: Option<f64>,
-}
-
 /// Reads the story.
 pub fn read<'r>(findings: &Findings<'r>) -> Result<Tune<'r>, FactsError> {
     let facts: facts::TunedLoop = findings.recording.header.facts()?;
@@ -205,7 +186,6 @@ pub fn read<'r>(findings: &Findings<'r>) -> Result<Tune<'r>, FactsError> {
         beside: pick.map_or_else(Vec::new, |pick| beside(&facts, &last, pick)),
         partial: partial(&facts, &cells),
         best,
-        groups: groups(&facts, &cells),
         cells,
         facts,
         recording: findings.folder,
@@ -232,15 +212,6 @@ fn cells(recording: &Recording, facts: &facts::TunedLoop) -> Vec<TunedCell> {
         })
     };
     found.into_iter().filter_map(cell).collect()
-}
-
-/// Bytes in words.
-pub fn size(bytes: u64) -> String {
-    if bytes >= 1 << 20 {
-        format!("{} MB", bytes >> 20)
-    } else {
-        format!("{} kB", bytes >> 10)
-    }
 }
 
 fn least<'c, 'd: 'c>(cells: impl Iterator<Item = &'c &'d TunedCell>) -> Option<&'c &'d TunedCell> {
@@ -348,33 +319,6 @@ fn beside(facts: &facts::TunedLoop, group: &[&TunedCell], best: &TunedCell) -> V
         })
     };
     rules.into_iter().filter_map(rule).collect()
-}
-
-fn groups(facts: &facts::TunedLoop, cells: &[TunedCell]) -> Vec<Group> {
-    let mut names = distinct(cells.iter().map(|cell| (&*cell.set, cell.batch)));
-    let place = |set: &str| facts.sets.iter().position(|other| other.name == set);
-    names.sort_by_key(|(set, batch)| (place(set), *batch));
-    let group = |(set, batch): (&str, u64)| {
-        let of = cells
-            .iter()
-            .filter(|cell| cell.set == set && cell.batch == batch)
-            .collect_vec();
-        let best = least(of.iter())?;
-        let clocks = |values: &[u32]| {
-            of.iter()
-                .find(|cell| cell.values == values)
-                .map(|cell| cell.clocks)
-        };
-        Some(Group {
-            set: set.to_owned(),
-            batch,
-            values: best.values.clone(),
-            clocks: best.clocks,
-            none: follows(facts, &of, NONE).map(|cell| cell.clocks),
-            pick: clocks(&facts.pick),
-        })
-    };
-    names.into_iter().filter_map(group).collect()
 }
 
 impl Tune<'_> {

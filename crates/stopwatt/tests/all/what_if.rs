@@ -126,7 +126,7 @@ fn the_question_of_the_message_order_is_explained_by_two_runs() {
         .iter()
         .map(|input| &input["input"])
         .collect();
-    assert_eq!(inputs, ["psci.scp_send"], "{json:#}");
+    assert_eq!(inputs, ["psci.scp_send", "set psci.scp_send"], "{json:#}");
     let shorter_lock_wait = rows.iter().filter(|row| {
         row["changes"][0]["causes_us"]["lock-wait"]["change"]
             .as_f64()

@@ -3,7 +3,7 @@
 use super::story::Story;
 use crate::blocks::{Blocks, Cell, Curve, Drawing, Picture, Table, figure, fixed, whole};
 use crate::words::{clocks, tune as words};
-use findings::tune::{Less, NEAR, PARTIAL, Tune, TunedCell, size};
+use findings::tune::{Less, NEAR, Tune, TunedCell};
 use itertools::Itertools;
 use recording::total_order;
 
@@ -26,9 +26,14 @@ fn beside(tune: &Tune<'_>, told: &mut Blocks) {
             less(of.best_takes_less, |less| less.interval[1])
         });
     told.table(table.done().noted(format!(
-        "Compared round by round, in up to {} of the same rounds; 95 % intervals. Rule of thumb: the last line 12 ahead, each one before \
-         it twice as far. 4, 8, 16 or 32: the first line as far, each later one at half of it; the best of the four.",
-        tune.facts.rounds
+        "Ticks of the {} ({} ns each) per record. Compared round by round, in up to {} of the same rounds; 95 % intervals. Rule of thumb: \
+         the last line 12 ahead, each one before it twice as far. 4, 8, 16 or 32: the first line as far, each later one at half of it; \
+         the best of the four. {} slices in all; a round's slices differ by {} % (between quartiles).",
+        tune.ticks.counter,
+        fixed(tune.ticks.tick_ns, 3),
+        tune.facts.rounds,
+        whole(tune.facts.slices as f64),
+        figure(tune.steadiness.apart_percent)
     )));
 }
 
@@ -76,39 +81,5 @@ impl Story for Tune<'_> {
         }
         beside(self, told);
         pictures(self, told);
-        let clocks =
-            |clocks: Option<f64>| clocks.map_or(Cell::from(""), |clocks| fixed(clocks, 1).into());
-        let place = |set: &str| {
-            self.facts
-                .sets
-                .iter()
-                .find(|of| of.name == set)
-                .map_or(0, |of| of.bytes)
-        };
-        let table = Table::with_rows(&self.groups)
-            .words("records", |group| &group.set)
-            .words("of", |group| Cell::from(size(place(&group.set))))
-            .words("batch", |group| match &self.facts.partial {
-                Some(partial) if group.set == PARTIAL => {
-                    let [least, most] = partial.frames;
-                    Cell::from(format!("{least} to {most}"))
-                }
-                _ => Cell::from(whole(group.batch as f64)),
-            })
-            .words("least of what was tried there", |group| {
-                Cell::from(words::values(self, &group.values))
-            })
-            .numbers("clocks", |group| fixed(group.clocks, 1))
-            .numbers("the best of the search", |group| clocks(group.pick))
-            .numbers("none", |group| clocks(group.none));
-        told.table(table.done().noted(format!(
-            "Ticks of the {} ({} ns each) per record, medians of the rounds of each row. warm: the same batch again and again. partial: \
-             searched like the batch that was asked for; elsewhere only the best of the search and the rules above were tried. {} slices in all; a round's slices differ by {} % (between \
-             quartiles).",
-            self.ticks.counter,
-            fixed(self.ticks.tick_ns, 3),
-            whole(self.facts.slices as f64),
-            figure(self.steadiness.apart_percent)
-        )));
     }
 }
