@@ -276,8 +276,6 @@ fn a_run_that_is_stopped_says_that_nothing_was_kept_and_leaves_what_was_there() 
         "--vary",
         "topology.clusters=40..90",
         "-v",
-        "-o",
-        "w",
     ];
     for arguments in [[&run[..], &long].concat(), what_if.to_vec()] {
         let (status, said) = interrupted(&arguments, folder.path());

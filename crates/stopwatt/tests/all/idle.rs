@@ -1,6 +1,6 @@
 //! `stopwatt run idle-replay` and `idle-clock`, as a user meets them.
 
-use crate::common::{root, stopwatt};
+use crate::common::{root, stopwatt, stopwatt_in};
 use serde_json::Value;
 use std::path::Path;
 
@@ -481,13 +481,9 @@ fn limits_have_rows_beside_what_has_none() {
         "--vary",
         "latency-limit=10..2000",
     ];
-    let output = folder.path().join("what-if");
-    let said = stopwatt(
-        &[
-            &what_if[..],
-            &["--format", "json", "-o", output.to_str().unwrap()],
-        ]
-        .concat(),
+    let said = stopwatt_in(
+        folder.path(),
+        &[&what_if[..], &["--format", "json"]].concat(),
     );
     let varied: Value = serde_json::from_slice(&said.stdout).unwrap();
     assert_eq!(
