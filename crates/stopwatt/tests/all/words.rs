@@ -128,8 +128,6 @@ const KNOWN: &[(&str, &str)] = &[
     ("beside the best", "heading"),
     ("the best takes less by", "heading"),
     ("the others as in the best", "legend of a picture"),
-    ("least of what was tried", "heading"),
-    ("the best of the search", "heading"),
     ("the best of the four", "definition"),
     ("most, us", "heading"),
     ("and the most.", "definition"),

@@ -33,8 +33,7 @@ fn verdict(tune: &Tune<'_>, best: &Best) -> String {
     let takes = format!("{} per record", clocks::words(&tune.ticks, best.clocks));
     if !tune.facts.is_checked {
         return format!(
-            "With {found} `{of}` took the least time of what was tried, {takes}, but it may have done less work: nothing that it leaves \
-             behind was compared"
+            "With {found} `{of}` took the least time, {takes}, but may have done less work: nothing that it leaves behind was compared"
         );
     }
     let taken = |less: &Less| share_less(less.interval.map(|percent| percent / 100.0));
