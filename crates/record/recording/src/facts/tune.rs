@@ -27,6 +27,7 @@ pub struct TunedLoop {
     pub is_checked: bool,
     /// What was looked at.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
     pub compared_by: Option<ComparedBy>,
     /// True if the loop overwrites what it reads: a second call on the same records leaves
     /// something else in them than the first.
@@ -51,7 +52,7 @@ pub struct TunedLoop {
 }
 
 /// What is compared of a loop's calls with other values.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ComparedBy {
     /// What the loop itself says of the results of a record.
