@@ -5,6 +5,7 @@ twice: the extension of the first writes them, and the second has them. Cargo bu
 """
 
 import json
+import keyword
 import os
 import pathlib
 import subprocess
@@ -82,7 +83,7 @@ def experiment_class(about, recording):
     worlds = ", ".join(f'"{world["name"]}"' for world in about["worlds"])
     parameters = [f"world: Optional[Literal[{worlds}]] = None"]
     for setting in about["settings"]:
-        parameters.append(f"{setting['name'].replace('-', '_')}: Optional[{type_of(setting)}] = None")
+        parameters.append(f"{setting['name'].replace('-', '_')}{'_' * keyword.iskeyword(setting['name'])}: Optional[{type_of(setting)}] = None")
     parameters.append("settings: Optional[Mapping[str, object]] = None")
     parameters.append("progress: object = None")
     listed = textwrap.indent(",\n".join(parameters), " " * 8)

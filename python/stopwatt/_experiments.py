@@ -6,6 +6,7 @@ import contextlib
 import functools
 import inspect
 import json
+import keyword
 import pathlib
 import tempfile
 import textwrap
@@ -28,12 +29,12 @@ def _texts(value: object) -> list[str]:
 
 
 def settings_of(given: Mapping[str, object]) -> list[tuple[str, str]]:
-    """Names and values of settings; ``free_seeds`` is ``free-seeds``, and a dotted name is a key of the platform."""
+    """Names and values of settings; ``free_seeds`` is ``free-seeds``, ``for_`` is ``for``, and a dotted name is a key of the platform."""
     pairs = []
     for name, value in given.items():
         if value is None:
             continue
-        name = name if "." in name else name.replace("_", "-")
+        name = name if "." in name else name.rstrip("_").replace("_", "-")
         if isinstance(value, Mapping):
             pairs.extend((name, f"{key}={text}") for key, one in value.items() for text in _texts(one))
         else:
@@ -99,7 +100,7 @@ class Experiment:
         self.__doc__ = self._described()
         kind = inspect.Parameter.KEYWORD_ONLY
         parameters = [
-            inspect.Parameter(name.replace("-", "_"), kind, default=setting["default"])
+            inspect.Parameter(f"{name.replace('-', '_')}{'_' * keyword.iskeyword(name)}", kind, default=setting["default"])
             for name, setting in self.settings.items()
         ]
         world = inspect.Parameter("world", kind, default=self.worlds[0])

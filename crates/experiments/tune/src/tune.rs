@@ -22,9 +22,16 @@ const NAME: CheckedSetting<String> = CheckedSetting::new(
 
 const BATCH: Or<Number<u64>> = Number::new("batch", 4..=4096, "Records of a call.").or(256);
 
-const FOR: Or<Number<u64>> = Number::new("for", 1..=3600, "The time that all of it may take.")
-    .unit("s")
-    .or(20);
+const FOR: CheckedSetting<u64> = CheckedSetting::new(
+    "for",
+    "SECONDS",
+    |text| {
+        let seconds = text.trim_end_matches('s').parse().ok();
+        let wrong = || "a whole number of seconds from 1 on, such as 20s".to_owned();
+        seconds.filter(|of| *of > 0).ok_or_else(wrong)
+    },
+    "The time that all of it may take, such as 60s; 20s where it is not given.",
+);
 
 const MEMORY: Or<Number<u64>> = Number::new(
     "memory",
@@ -100,7 +107,7 @@ fn asked(settings: &Settings) -> Result<Asked> {
         batch: settings.get(BATCH),
         memory: settings.get(MEMORY) << 20,
         from: Instant::now(),
-        seconds: settings.get(FOR) as f64,
+        seconds: settings.get(FOR).unwrap_or(20) as f64,
         patience: Duration::from_secs(settings.get(PATIENCE)),
         huge_pages: !settings.get(SMALL_PAGES),
         is_checked: !settings.get(RESULTS_MAY_DIFFER),
