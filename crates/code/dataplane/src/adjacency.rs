@@ -72,7 +72,7 @@ impl Adjacencies {
 pub struct Reader<'a>(&'a [Entry; ENTRIES]);
 
 impl Reader<'_> {
-    /// What becomes of a packet.
+    /// The header and the interface of packets that go to an adjacency, by its number.
     #[inline(always)]
     pub fn rewrite(&self, number: u16) -> Rewrite {
         let entry = &self.0[number as usize % ENTRIES];

@@ -75,7 +75,7 @@ impl PacketLoop for FlowTable {
 
 export!(FlowTable);
 
-/// What came of a packet: its flow's counters.
+/// The result for a packet: the counters of its flow, as one number.
 ///
 /// # Safety
 /// `state` is from this loop's `set_up`, and `record` is one of its own.

@@ -36,7 +36,7 @@ pub const NODE_SYMBOL: &CStr = c"stopwatt_node";
 pub type NodeEntry = unsafe extern "C" fn(n: u32) -> *const NodeTable;
 
 /// A packet of a vector, as a node gets it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 #[repr(C)]
 pub struct Packet {
     /// The packet, from the Ethernet header on: [`DATA_BYTES`] bytes of it alone.
@@ -73,7 +73,7 @@ impl Packet {
         }
     }
 
-    /// Where its data and its private data are.
+    /// The addresses of the packet's data and of its private data.
     #[inline(always)]
     pub fn places(&self) -> (*mut u8, *mut c_void) {
         (self.data, self.private_data)

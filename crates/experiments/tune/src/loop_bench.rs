@@ -1,5 +1,5 @@
-//! A loop that is measured: its working sets, its rounds, and whether it does the same work with
-//! all values.
+//! A loop that is measured: its records, its rounds, and whether it does the same work with all
+//! values.
 
 use crate::process::Process;
 use crate::protocol::{Cell, Learned, Measure, Source};
@@ -186,12 +186,9 @@ impl Bench for CellBench<'_, '_> {
         self.of.slices
     }
 
-    fn tell(&mut self, best: &[u32], less: f64) {
-        let about = &self.of.process.about;
-        let words = about.words(best);
-        let percent = 100.0 * less;
-        self.of.progress.say(&format!(
-            "the best so far: {words}, about {percent:.0} % less than today's values"
-        ));
+    fn tell(&mut self, best: &[u32], times: f64) {
+        let words = self.of.process.about.words(best);
+        let told = format!("the best so far: {words}, {times:.2} of the time of today's values");
+        self.of.progress.say(&told);
     }
 }

@@ -67,8 +67,8 @@ pub trait Bench {
     /// Candidates that were measured since then.
     fn slices(&self) -> u64;
 
-    /// Tells the best values so far, and the share by which they take less than today's.
-    fn tell(&mut self, best: &[u32], less: f64);
+    /// Tells the best values so far, and their time as a multiple of that of today's values.
+    fn tell(&mut self, best: &[u32], times: f64);
 }
 
 /// Seconds since the work began at which a search has to end, and its last comparison.
@@ -330,7 +330,7 @@ impl Races {
                     "the loop does other work at every value that was tried",
                 ));
             };
-            bench.tell(&pool[*best], 1.0 - (score[*best] - today).exp());
+            bench.tell(&pool[*best], (score[*best] - today).exp());
             pool = kept
                 .into_iter()
                 .map(|at| std::mem::take(&mut pool[at]))

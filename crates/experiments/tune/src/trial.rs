@@ -31,8 +31,9 @@ pub struct Asked {
     pub batch: u64,
     /// Bytes of the largest working set.
     pub memory: u64,
-    /// The time at which it began, and seconds that all of it may take.
+    /// The time at which it began.
     pub from: Instant,
+    /// Seconds that all of it may take.
     pub seconds: f64,
     /// The longest that the loop may take for one answer.
     pub patience: Duration,

@@ -63,8 +63,8 @@ static ABOUT: About = About {
     details: "The loop is a shared object with a small C interface. It runs in a process of its own. \
               Candidates start from today's values, no prefetch, what an engineer would try, and a coarse grid; they are compared in \
               the same rounds, and the values beside the best are tried with smaller and smaller steps. The answer has the best beside \
-              today's values with an interval, and says so if they cannot be told apart. It comes after 20 seconds at the latest \
-              (--for). Values with which the loop has other results are left out.",
+              today's values with an interval, and says so if they cannot be told apart. It comes after about 20 seconds \
+              (--for), if setting up and one round take no longer. Values with which the loop has other results are left out.",
     worlds: &[(World::Host, "real memory, the machine's own clock")],
     settings: &[
         &LOOP,

@@ -358,6 +358,12 @@ static void crash_trace(const void *state, const struct stopwatt_packet *packet,
     abort();
 }
 
+static void first_byte(const void *state, const struct stopwatt_packet *packet, char *text, uint64_t room)
+{
+    (void)state;
+    snprintf(text, room, "it starts with 0x%02x", packet->data[0]);
+}
+
 static void crash_tear_down(void *state)
 {
     (void)state;
@@ -402,7 +408,7 @@ static const struct stopwatt_node nodes[] = {
     NODE("miscount", NULL, miscount, NULL, NULL),
     NODE("overflow", NULL, overflow, NULL, NULL),
     NODE("moved", NULL, moved, NULL, NULL),
-    NODE("advance", NULL, advance, NULL, NULL),
+    NODE("advance", NULL, advance, first_byte, NULL),
     { STOPWATT_NODE_ABI, 1, 0, 1, "starts-with-ip", arc, NULL, marks, NULL, 0, 0, NULL, starts_with_ip, NULL, NULL },
     NODE("other-private", NULL, other_private, NULL, NULL),
     NODE("other-interface", NULL, other_interface, NULL, NULL),
@@ -579,6 +585,8 @@ fn data_that_a_node_moves_comes_to_the_next_node_so() {
             "bad.so",
             "--window",
             "20",
+            "--trace",
+            "1",
         ],
     );
     let moved = count(
@@ -587,6 +595,8 @@ fn data_that_a_node_moves_comes_to_the_next_node_so() {
         "its data moved: copied to the start of the buffer",
     );
     assert!(moved > 0);
+    let trace = story.to_string();
+    assert!(trace.contains("it starts with 0x45"), "{trace}");
     assert_eq!(count(&story, "starts-with-ip", "marks"), moved);
 }
 

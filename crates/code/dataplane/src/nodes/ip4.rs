@@ -73,7 +73,7 @@ static NO_HOST: [bool; 256] = {
     no_host
 };
 
-/// What a header tells of a packet, apart from its checksum.
+/// The fields of an IPv4 header that the nodes read, without its checksum.
 struct Header {
     version_and_length: u8,
     total_length: u16,

@@ -18,10 +18,10 @@ use std::sync::{Arc, Mutex};
 use stopwatt_loop::{DATA_BYTES, NodeTable, Packet};
 use worker_process::place::Place;
 
-/// What a node did and the interface does not allow, with what would be right.
+/// A breach of the interface by a node, in words, and advice.
 pub type Fault = (String, &'static str);
 
-/// What nodes share with the process that runs them.
+/// State that all nodes of a graph share with the process that runs them.
 #[derive(Clone, Default)]
 pub struct Shared {
     /// The first fault.
@@ -162,7 +162,7 @@ impl Foreign {
     fn put_back(&mut self, plane: &mut Plane, frame: &mut Frame) {
         let (arcs, reasons) = (self.arcs.len(), self.reasons.len() - 1);
         for row in 0..frame.len {
-            let packet = &self.packets[row];
+            let packet = self.packets[row];
             let length = usize::from(packet.length);
             let data = plane.pool.data_mut(frame.buffer[row]);
             let ahead = packet.places().0.addr().wrapping_sub(data.as_ptr().addr());
@@ -172,11 +172,18 @@ impl Foreign {
                 frame.length[row].into()
             };
             let is_inside = ahead <= most && ahead + length <= most;
-            let given = given(packet, arcs, reasons).filter(|_| is_inside);
+            let given = given(&packet, arcs, reasons).filter(|_| is_inside);
             (frame.next[row], frame.reason[row]) = given.unwrap_or((DROP, reasons as u8));
             frame.length[row] = packet.length.min(DATA_BYTES as u16);
             if given.is_some() && ahead > 0 {
                 data.copy_within(ahead..ahead + length, 0);
+                // SAFETY: it is the packet's own buffer, and its private data stays where it is.
+                let mut copied = unsafe {
+                    let private = packet.places().1;
+                    Packet::new(data.as_mut_ptr(), private, packet.length, packet.interface)
+                };
+                copied.next = packet.next;
+                self.packets[row] = copied;
                 self.moved += 1;
             }
             let (did, help) = if given.is_some() {
@@ -237,16 +244,7 @@ impl Foreign {
                 self.tell("changed a packet's `private_data`", help);
             }
         }
-        let all = |packet: &Packet| {
-            let Packet {
-                length,
-                next,
-                interface,
-                ..
-            } = *packet;
-            (packet.places(), length, next, interface)
-        };
-        if all(&self.packets[rows.end]) != all(&before.behind) {
+        if self.packets[rows.end] != before.behind {
             self.tell("wrote behind its last packet", "`packets` has `n` of them");
         }
     }
