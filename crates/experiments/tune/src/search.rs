@@ -16,6 +16,10 @@ use recording::stats::{median, median_interval};
 const KEPT: usize = 8;
 const WIDE: usize = 6;
 
+/// Shapes of which the best stays in a race though others are ahead. A shape says which knobs are
+/// 0, and which of the others looks further ahead: how good one is shows only near its best values.
+const SHAPES: usize = 3;
+
 /// Rounds of a race's first heat.
 const FIRST_ROUNDS: usize = 4;
 
@@ -25,11 +29,10 @@ const STEPS: [usize; 4] = [6, 4, 2, 1];
 /// Most steps of one place after these.
 const MOST_STEPS: usize = 12;
 
-/// Rounds of the last comparison before it is looked at, those that it has at least, if there is
-/// time, and at most: what else runs changes within a second.
+/// Rounds of the last comparison before it is looked at, and those that it has at least, if there
+/// is time: what else runs changes within a second.
 const LOOK: usize = 32;
 const LEAST_ROUNDS: usize = 96;
-const MOST_ROUNDS: usize = 400;
 
 /// Rounds that there shall be time for in the last comparison: enough for intervals.
 const FEW_ROUNDS: usize = 12;
@@ -234,8 +237,9 @@ pub fn search(
             if bench.seconds() > ends.search {
                 break;
             }
-            let near = best
-                .iter()
+            let near = firsts(best.iter())
+                .chain(&best)
+                .unique()
                 .take(WIDE)
                 .flat_map(|values| space.beside(values, step));
             let room = slices(bench, ends.search).max(PLACES.0);
@@ -282,13 +286,21 @@ impl Compared {
             self.drop_worse();
             let done = self.ticks[0].len();
             if done >= LEAST_ROUNDS && better.is_none() && self.is_sure()
-                || done >= MOST_ROUNDS
                 || bench.seconds() > ends.last
             {
                 return Ok(None);
             }
         }
     }
+}
+
+/// The first of each of a few shapes.
+fn firsts<'v>(values: impl Iterator<Item = &'v Vec<u32>>) -> impl Iterator<Item = &'v Vec<u32>> {
+    let shape = |values: &&Vec<u32>| {
+        let knobs = values.iter().enumerate().sorted_by_key(|knob| knob.1);
+        knobs.map(|(knob, value)| (knob, *value > 0)).collect_vec()
+    };
+    values.unique_by(shape).take(SHAPES)
 }
 
 /// Races of candidates.
@@ -317,24 +329,24 @@ impl Races {
             } else {
                 (pool.len() / 3).max(KEPT)
             };
+            let sorted = pool.into_iter().zip(score);
+            let sorted = sorted.sorted_by(|a, b| a.1.total_cmp(&b.1)).collect_vec();
+            let firsts = firsts(sorted.iter().map(|of| &of.0)).cloned().collect_vec();
             // One fault among the best makes all doubtful.
             let (mut kept, mut is_doubtful) = (Vec::new(), false);
-            for at in (0..pool.len()).sorted_by(|a, b| score[*a].total_cmp(&score[*b])) {
-                let is_kept = kept.len() < keep
-                    && (kept.len() >= KEPT && !is_doubtful || bench.is_allowed(&pool[at])?);
+            for (values, score) in sorted {
+                let is_kept = (kept.len() < keep || firsts.contains(&values))
+                    && (kept.len() >= KEPT && !is_doubtful || bench.is_allowed(&values)?);
                 is_doubtful |= !is_kept && kept.len() < keep;
-                kept.extend(is_kept.then_some(at));
+                kept.extend(is_kept.then_some((values, score)));
             }
-            let Some(best) = kept.first() else {
+            let Some((best, score)) = kept.first() else {
                 return Err(Error::failed(
                     "the loop does other work at every value that was tried",
                 ));
             };
-            bench.tell(&pool[*best], (score[*best] - today).exp());
-            pool = kept
-                .into_iter()
-                .map(|at| std::mem::take(&mut pool[at]))
-                .collect();
+            bench.tell(best, (score - today).exp());
+            pool = kept.into_iter().map(|of| of.0).collect();
             if is_last {
                 return Ok(pool);
             }
