@@ -182,7 +182,8 @@ pub enum Import {
     /// CSV with the columns release, case, mode, cluster, core, metric, value, unit; or TF-A's
     /// tables.
     Csv(ImportOptions),
-    /// VPP's `show runtime`, old or new.
+    /// What packet nodes did: VPP's show commands, tables of rte_graph and grout, CSIT's JSON.
+    #[command(visible_alias = "nodes")]
     VppRuntime(ImportRuntimeOptions),
     /// Trace of the Linux kernel: idle states, timers, interrupts, scheduler.
     Ftrace(ImportTraceOptions),

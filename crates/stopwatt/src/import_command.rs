@@ -6,7 +6,7 @@ use crate::recordings;
 use clap::Args;
 use comparison::FEWEST_RUNS;
 use console::Console;
-use import::vpp_runtime;
+use import::nodes::{self, Nodes};
 use import::{Figures, Options};
 use itertools::Itertools;
 use platforms::PlatformFiles;
@@ -214,13 +214,17 @@ fn as_json(recording: &Recording, figures: &Figures, options: &ImportOptions) ->
 
 /// Options of `import vpp-runtime`.
 #[derive(Args)]
-#[command(after_help = "Example:
-  stopwatt import vpp-runtime show-runtime.txt --output recordings/vpp")]
+#[command(after_help = "Examples:
+  stopwatt import vpp-runtime show-runtime.txt --output recordings/vpp
+  stopwatt import vpp-runtime runtime.txt cache-data.txt errors.txt -o recordings/after
+  stopwatt import nodes rte-graph.txt --variant l3fwd -o recordings/l3fwd")]
 pub struct ImportRuntimeOptions {
-    /// The output of VPP's `show runtime`, of one thread or several; a session, a log or a mail may
-    /// stand around it. It may be packed with gzip, xz or zstd; - is standard input.
-    #[arg(value_name = "FILE")]
-    file: PathBuf,
+    /// The output of VPP's `show runtime`, `show perfmon statistics` and `show errors`, rte_graph's
+    /// or grout's table, telemetry as OpenMetrics, or CSIT's JSON of a test. A session, a log or a
+    /// mail may stand around it. It may be packed with gzip, xz or zstd; - is standard input. Of
+    /// several files, one has the clocks, and the others what was counted beside them.
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
     /// The name of what was measured: a version, a machine.
     #[arg(long, default_value = "vpp", value_name = "NAME", value_parser = output::variant)]
     variant: String,
@@ -242,14 +246,17 @@ pub struct ImportRuntimeOptions {
 
 /// Reads what VPP showed, writes the recording and says what is in it.
 pub fn vpp_runtime(console: &Console, options: &ImportRuntimeOptions) -> miette::Result<()> {
-    let path = import::shown(&options.file);
     recordings::check_import(&options.output, options.replace)?;
-    let runtime = vpp_runtime::read(import::open(&options.file, &path)?, &path)?;
+    let mut runtime = Nodes::default();
+    for file in &options.files {
+        let path = import::shown(file);
+        runtime = nodes::read(runtime, import::open(file, &path)?, &path)?;
+    }
     let mut header = Header::new("vpp-runtime", "import", "ticks");
     header.iterations = 1;
     options.measured.note(&mut header);
     header.time.counter_hz = options.counter_hz;
-    let mut recording = vpp_runtime::record(header, &options.variant, &runtime);
+    let mut recording = nodes::record(header, &options.variant, &runtime);
     recordings::write(&mut recording, &options.output)?;
     if options.format == Format::Json {
         let total = runtime.clocks_per_packet();
@@ -262,12 +269,22 @@ pub fn vpp_runtime(console: &Console, options: &ImportRuntimeOptions) -> miette:
 }
 
 /// What a packet takes, on which threads, and what else the threads did.
-fn of_runtime(runtime: &vpp_runtime::Runtime) -> String {
+fn of_runtime(runtime: &Nodes) -> String {
     let threads = runtime.by_thread();
     let takes = runtime.clocks_per_packet();
-    let mut said = match takes > 0.0 {
-        true => format!("A packet takes {takes:.2} clocks over all nodes"),
-        false => "The clocks of a packet are not known".to_owned(),
+    let mut said = match (takes > 0.0, &*runtime.rates) {
+        (true, _) => format!("A packet takes {takes:.2} clocks over all nodes"),
+        (_, [rates @ .., last]) => {
+            let mean = (rates.iter().sum::<f64>() + last) / runtime.rates.len() as f64;
+            format!("{mean:.3} million packets came in each second")
+        }
+        _ => match runtime.samples.shares().first() {
+            Some((place, share)) => {
+                let (percent, of) = (100.0 * share, runtime.samples.count);
+                format!("{place} has {percent:.0} % of {of} samples, by what they cost")
+            }
+            None => "The clocks of a packet are not known".to_owned(),
+        },
     };
     if takes > 0.0 && threads.len() > 1 {
         let [low, high] = stats::ends(threads.iter().copied());
@@ -286,6 +303,10 @@ fn of_runtime(runtime: &vpp_runtime::Runtime) -> String {
     let dropped = 100.0 * runtime.dropped / runtime.packets();
     if dropped > 0.0 {
         said += &format!(" {dropped:.2} % of the packets were dropped.");
+    }
+    if let Some(of) = runtime.reasons.iter().max_by_key(|of| of.count) {
+        let (node, reason, count) = (&of.node, &of.reason, of.count);
+        said += &format!(" {node} counted `{reason}` most often: {count} times.");
     }
     if !runtime.skipped.is_empty() {
         said += &format!(" Skipped columns: {}.", runtime.skipped.join(", "));

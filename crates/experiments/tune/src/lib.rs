@@ -14,12 +14,14 @@
 //! | `search.rs` | the search, and the last comparison |
 //! | `loop_bench.rs` | a loop that is measured: working sets, rounds, the same work |
 //! | `process.rs`, `protocol.rs`, `worker.rs`, `calls.rs` | the process that runs the loop |
+//! | `missed.rs` | lines at which loads miss, by samples of perf |
 //! | `reference.rs`, `outcome.rs` | whether calls with other values leave the same behind |
 //! | `shared_object.rs` | a loop of a shared object |
 //! | `system.rs` | what the system says of itself |
 
 mod calls;
 mod loop_bench;
+mod missed;
 mod outcome;
 mod process;
 mod protocol;

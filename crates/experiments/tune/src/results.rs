@@ -67,6 +67,7 @@ fn facts(asked: &Asked, trial: &Trial<'_>, measured: &Measurements) -> facts::Tu
             frames: [table.frames.least, table.frames.most],
             pick: own(&table.compared.values[0]),
         }),
+        missed: asked.missed.clone(),
         beside: trial.named.iter().map(named).collect(),
         knobs: about
             .knobs

@@ -7,6 +7,7 @@ use crate::search::{Compared, Ends, search};
 use crate::space::{Space, Start};
 use experiment::{Progress, Result};
 use itertools::Itertools;
+use recording::facts::MissedLine;
 use std::time::{Duration, Instant};
 
 /// Records of a call of a router that is not busy: the vectors that it works on are not full.
@@ -41,6 +42,8 @@ pub struct Asked {
     pub huge_pages: bool,
     /// True if what calls leave behind is compared.
     pub is_checked: bool,
+    /// Lines at which loads miss, as perf sampled them.
+    pub missed: Vec<MissedLine>,
 }
 
 impl Asked {

@@ -1,5 +1,6 @@
 //! `tune`: a loop's distances and batch, tried on this machine.
 
+use crate::missed;
 use crate::protocol::Source;
 use crate::results;
 use crate::trial::{Asked, Trial};
@@ -57,6 +58,11 @@ const RESULTS_MAY_DIFFER: Switch = Switch::new(
 const SMALL_PAGES: Switch =
     Switch::new("small-pages", "Do not ask for huge pages for the records.");
 
+const PERF: InputFile = InputFile::new(
+    "perf",
+    "Samples of the loop's misses, of `perf script -F +srcline`: names the lines that want a knob.",
+);
+
 static ABOUT: About = About {
     name: "tune",
     summary: "Prefetch distances and choices of a loop that you wrote: searched for, and compared in pairs",
@@ -75,6 +81,7 @@ static ABOUT: About = About {
         &PATIENCE,
         &RESULTS_MAY_DIFFER,
         &SMALL_PAGES,
+        &PERF,
     ],
     examples: &[
         ("--loop acl.so", ""),
@@ -102,8 +109,13 @@ impl Experiment for Tune {
 
 /// What was read of the settings.
 fn asked(settings: &Settings) -> Result<Asked> {
+    let source = source(settings)?;
+    let missed = settings
+        .get(PERF)
+        .map(|perf| missed::read(&perf, &source.path));
     Ok(Asked {
-        source: source(settings)?,
+        missed: missed.transpose()?.unwrap_or_default(),
+        source,
         batch: settings.get(BATCH),
         memory: settings.get(MEMORY) << 20,
         from: Instant::now(),

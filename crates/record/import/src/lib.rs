@@ -2,8 +2,8 @@
 //!
 //! Three kinds of text are read: the UART log of the Trusted Firmware-A test framework
 //! ([`rt_instr`]), the tables of reStructuredText documents ([`rst`]) and CSV ([`csv_table`]). Each
-//! yields [`Figures`]; [`record`] makes the recording of them. [`vpp_runtime`] reads what VPP's
-//! `show runtime` prints, [`cpuidle`] the kernel's counts of idle states. Cases, modes and metrics
+//! yields [`Figures`]; [`record`] makes the recording of them. [`nodes`] reads what VPP, rte_graph
+//! and grout print of their nodes, [`cpuidle`] the kernel's counts of idle states. Cases, modes and metrics
 //! get the names that simulated recordings use, so that both can be compared.
 //!
 //! Input is hostile until read: whatever the bytes are, the answer is figures or an [`ImportError`]
@@ -17,13 +17,14 @@ mod error;
 mod figures;
 pub mod ftrace;
 mod names;
+pub mod nodes;
 mod packed;
 mod rows;
 mod rst;
 mod rt_instr;
 mod runs;
+pub mod samples;
 mod text;
-pub mod vpp_runtime;
 
 pub use csv_table::{csv_table, csv_tables};
 pub use error::ImportError;

@@ -370,6 +370,11 @@ metrics! {
     FOOTPRINT = ("footprint", "Footprint", "bytes", "bytes", Neither);
     /// Packets that were dropped or punted for a reason.
     PACKETS = ("packets", "Packets", "packets", "packets", Neither);
+    /// How often a node counted a reason, such as an error, which need not be a loss; the role is
+    /// the reason.
+    REASONS = ("reasons", "Reasons counted", "counted", "1", Neither).derived();
+    /// Share of all sampled latency, or of sampled misses, that a place has.
+    SAMPLED = ("sampled", "Share of samples", "share", "%", Neither);
     /// Clocks for each packet in which the core waited for an access.
     STALL_WAITED = ("stall-waited", "Stall waited", "waited", "ticks", Lower);
     /// Clocks for each packet in which an access could not begin, because all fill buffers were in

@@ -13,6 +13,7 @@ use crate::request::{Error, Input, Options};
 use crate::result::{Comparison, Side};
 use crate::rows::{MatchedRows, SideRows, match_rows};
 use crate::session::leave_to_sessions;
+use crate::stand_ins::match_nodes;
 use crate::table::Table;
 use crate::warnings::{idle_rules, warnings};
 use itertools::Itertools;
@@ -57,7 +58,8 @@ pub fn compare(inputs: &[Input<'_>], options: &Options) -> Result<Comparison, Er
         });
         (rows, paths(&input.runs[0].timelines, variant))
     });
-    let (read, paths): (Vec<SideRows>, Vec<_>) = read.unzip();
+    let (mut read, paths): (Vec<SideRows>, Vec<_>) = read.unzip();
+    let stand_ins = match_nodes(&mut read);
     let headers = inputs.iter().map(Input::header).collect_vec();
     let sides = inputs
         .iter()
@@ -103,6 +105,7 @@ pub fn compare(inputs: &[Input<'_>], options: &Options) -> Result<Comparison, Er
         idle: idle_tests(inputs, &chosen, &mut warnings),
         choices: choices::changed(inputs, &rows),
         warnings,
+        stand_ins,
         missing: matched.missing,
         conditions,
         rows,

@@ -33,6 +33,7 @@ mod result;
 mod rows;
 mod session;
 mod shares;
+mod stand_ins;
 mod table;
 #[cfg(test)]
 #[path = "../tests/support/testing.rs"]
@@ -53,4 +54,5 @@ pub use result::{
 };
 pub use rows::runs_of;
 pub use session::BoardSessions;
+pub use stand_ins::StandIn;
 pub use table::{Key, TableName, Who, row_count, spaced};

@@ -3,6 +3,7 @@
 use crate::bounds::Bounded;
 use crate::inputs::Difference;
 use crate::policy::Unjudged;
+use crate::stand_ins::StandIn;
 use crate::table::{Key, TableName, Who};
 use attribution::{Cause, Spent};
 use findings::InOrder;
@@ -45,6 +46,8 @@ pub struct Comparison {
     pub sides: Vec<Side>,
     /// The warnings to read first.
     pub warnings: Vec<String>,
+    /// Nodes that are compared with one of another name.
+    pub stand_ins: Vec<StandIn>,
     /// What a side lacks and another has.
     pub missing: Vec<Missing>,
     /// Runs that are unlike the others of their side.

@@ -32,7 +32,7 @@ pub use explore::{CALLS, Coverage, CoverageItem, Exploration, Growth, LED_HERE};
 pub use functions::{CountColumn, FunctionCounts, Functions, Passage};
 pub use idle::{Changed, Clocks, CountedState, IdleCounts, Limited, Replay};
 pub use kernel::{Away, DomainSleep, IdleState, IdleUsage, KernelTrace, WakeRow, WakeUps};
-pub use tune::{ComparedBy, TunedKnob, TunedLoop, TunedPartial, TunedPlace, TunedSet};
+pub use tune::{ComparedBy, MissedLine, TunedKnob, TunedLoop, TunedPartial, TunedPlace, TunedSet};
 
 use crate::Header;
 use serde::Serialize;

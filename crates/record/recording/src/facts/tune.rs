@@ -42,6 +42,9 @@ pub struct TunedLoop {
     /// What the search found for vectors that are not full.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub partial: Option<TunedPartial>,
+    /// Lines at which samples of perf found loads that miss, the worst first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub missed: Vec<MissedLine>,
     /// What stands beside them.
     #[serde(default)]
     pub beside: Vec<TunedPlace>,
@@ -49,6 +52,19 @@ pub struct TunedLoop {
     pub knobs: Vec<TunedKnob>,
     /// The working sets, the largest last.
     pub sets: Vec<TunedSet>,
+}
+
+/// A line of a loop's source at which loads miss.
+#[derive(Clone, Serialize, Deserialize, JsonSchema)]
+pub struct MissedLine {
+    /// The line, as in `acl.c:42`, or a function where lines are not known.
+    pub place: String,
+    /// Its share of all samples.
+    pub share: f64,
+    /// What it reads that no prefetch of its source names: a candidate for a knob. `None` if one
+    /// does, or if the source is not beside the loop.
+    #[serde(default)]
+    pub unnamed: Option<String>,
 }
 
 /// What is compared of a loop's calls with other values.

@@ -44,6 +44,7 @@ pub fn comparison_json(comparison: &Comparison, published: Option<&PublishedChan
         "regression": comparison.has_regression(),
         "outcome": comparison.outcome().name(),
         "missing": missing,
+        "stand_ins": comparison.stand_ins,
         "odd_runs": odd_runs.collect_vec(),
         "conditions": conditions.collect_vec(),
         "sessions": comparison.sessions.iter().map(|of| sessions(comparison, of)).collect_vec(),

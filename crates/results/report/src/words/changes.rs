@@ -9,6 +9,7 @@ use comparison::{
     FEWEST_RUNS, Lack, Row, Sessions, Shift, TablePaths, Verdict, spaced,
 };
 use itertools::Itertools;
+use recording::metrics::EVENTS;
 use recording::{grouped, stats, total_order};
 use std::collections::BTreeSet;
 
@@ -30,6 +31,13 @@ fn changed_rows(comparison: &Comparison, side: usize) -> impl Iterator<Item = Ch
 pub fn answer(comparison: &Comparison) -> Vec<String> {
     let sides = 1..comparison.sides.len();
     let mut told = missing(comparison);
+    told.extend(comparison.stand_ins.iter().map(|of| {
+        let (base, other) = (&of.base, &of.other);
+        format!(
+            "{other} of {} is compared with {base}.",
+            name(comparison, of.side)
+        )
+    }));
     told.extend(comparison.choices.iter().flat_map(super::idle::changed));
     told.extend(given_again(comparison));
     told.extend(conditions(comparison));
@@ -311,8 +319,9 @@ fn whole_sentence(
         .iter()
         .filter(|of| of.1.absolute * change.absolute > 0.0)
         .max_by_key(|of| total_order(of.1.absolute.abs()))
-        .map_or_else(String::new, |(row, _)| {
-            format!(", most in {} ({})", row.key.row(), from_to(row, side))
+        .map_or_else(String::new, |&(row, of)| {
+            let (part, why) = (row.key.row(), counted(comparison, (row, side, of)));
+            format!(", most in {part} ({}){why}", from_to(row, side))
         });
     format!(
         "{} is {} in {} ({}){most}.",
@@ -321,6 +330,46 @@ fn whole_sentence(
         name(comparison, side),
         from_to(whole, side),
     )
+}
+
+/// Most clocks that an event takes, from the one that takes most: a miss costs no more than an
+/// access to what lies below. The first that can explain half of a change is told.
+const EVENT_CLOCKS: [(&str, f64); 5] = [
+    ("L3", 400.0),
+    ("LLC", 400.0),
+    ("TLB", 100.0),
+    ("L2", 100.0),
+    ("L1", 30.0),
+];
+
+/// What was counted in a node that changed, where events were: more instructions, or more misses of
+/// a cache.
+fn counted(comparison: &Comparison, (node, side, change): ChangedRow<'_>) -> String {
+    let rows = comparison.of_side(side).map(|(row, _)| row);
+    let events = rows.filter(|row| {
+        (row.key.table(), row.key.metric.as_str(), &row.key.subject)
+            == (node.key.table(), EVENTS.name, &node.key.subject)
+    });
+    let events = events.collect_vec();
+    let grown = |row: &Row| (cell(row, side) / cell(row, 0)).ln();
+    let is_work =
+        |row: &&&Row| row.key.role == "instructions" && 2.0 * grown(row) / grown(node) >= 1.0;
+    let is_miss = |(kind, clocks): &(&str, f64)| {
+        let mut of_kind = events.iter().filter(|row| row.key.role.contains(kind));
+        of_kind.find(|row| {
+            let by = cell(row, side) - cell(row, 0);
+            2.0 * by * clocks / change.absolute >= 1.0 && grown(row).abs() >= 0.1
+        })
+    };
+    let found = events.iter().find(is_work);
+    match found.or_else(|| EVENT_CLOCKS.iter().find_map(is_miss)) {
+        Some(row) => {
+            let [from, to] = [0, side].map(|side| figure(cell(row, side)));
+            format!(", where {} went from {from} to {to} a packet", row.key.role)
+        }
+        None if events.is_empty() => String::new(),
+        None => ", which nothing explains that was counted there".to_owned(),
+    }
 }
 
 /// The value of a row in a recording.

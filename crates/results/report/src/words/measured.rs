@@ -1,11 +1,11 @@
 //! Measures that no experiment of ours made: from the least to the most.
 
-use super::{capital, within};
+use super::{capital, listed, within};
 use crate::blocks::{figure, grouped};
 use evidence::Leaders;
 use findings::{Findings, MeasureRow};
 use itertools::Itertools;
-use recording::metrics::{CLOCKS_PER_PACKET, EMPTY_POLLS, Metric, RECEIVED, heading};
+use recording::metrics::{CLOCKS_PER_PACKET, EMPTY_POLLS, EVENTS, Metric, RECEIVED, heading};
 
 /// From the least to the most of a measure, and which rows those are; where parts add up to a
 /// whole, the whole and its largest part.
@@ -25,7 +25,16 @@ pub fn answer(
         let most = Leaders::most(parts, ends);
         let most = most.as_ref().and_then(|most| most.alone());
         let most = most.map_or_else(String::new, |(_, part)| {
-            format!("; {} of them in {}", amount(part), part.subject)
+            let events = findings
+                .measures()
+                .iter()
+                .filter(|row| (row.metric.as_str(), &row.subject) == (EVENTS.name, &part.subject));
+            let events = events.map(|row| format!("{} {}", figure(row.median), row.role));
+            let with = match events.collect_vec().as_slice() {
+                [] => String::new(),
+                events => format!(", with {}", listed(events)),
+            };
+            format!("; {} of them in {}{with}", amount(part), part.subject)
         });
         let all = |metric: Metric| {
             let mut rows = findings.measures().iter();

@@ -5,7 +5,7 @@ use crate::blocks::{Blocks, fixed, one_or_range};
 use evidence::share_less;
 use findings::tune::{Best, Less, Partial, Tune};
 use itertools::Itertools;
-use recording::facts::ComparedBy;
+use recording::facts::{ComparedBy, MissedLine};
 
 /// A difference in percent that no user would act on.
 const ALIKE: f64 = 1.0;
@@ -81,6 +81,18 @@ fn not_full(tune: &Tune<'_>, partial: &Partial) -> String {
     }
 }
 
+/// The sentence about a line at which loads miss.
+fn missed(line: &MissedLine) -> String {
+    let (percent, place) = (fixed(100.0 * line.share, 0), &line.place);
+    let wants = line.unnamed.as_ref().map(|name| {
+        format!("; no prefetch of its source names `{name}`, so it is a candidate for a knob")
+    });
+    format!(
+        "{percent} % of perf's samples are at {place}{}.",
+        wants.unwrap_or_default()
+    )
+}
+
 /// The sentences about the best.
 pub fn tell(tune: &Tune<'_>, best: &Best, told: &mut Blocks) {
     let facts = &tune.facts;
@@ -110,6 +122,9 @@ pub fn tell(tune: &Tune<'_>, best: &Best, told: &mut Blocks) {
     warn(tune, best, told);
     if let Some(partial) = &tune.partial {
         told.paragraph(not_full(tune, partial));
+    }
+    for line in &facts.missed {
+        told.paragraph(missed(line));
     }
     let near = facts
         .knobs

@@ -1,0 +1,107 @@
+//! Nodes of packet graphs by what they do: another driver's input has another name.
+
+use crate::rows::SideRows;
+use itertools::Itertools;
+use recording::metrics;
+use serde::Serialize;
+use std::collections::BTreeSet;
+
+/// A node of a recording whose rows are compared with those of another node of the base.
+#[derive(Debug, Serialize)]
+pub struct StandIn {
+    /// The recording.
+    pub side: usize,
+    /// The base's node, which has no rows there.
+    pub base: String,
+    /// The node there, which has no rows in the base.
+    pub other: String,
+}
+
+/// Names of nodes that take packets from a device, or give them to one, by their ends.
+const ROLES: [(&str, &[&str]); 4] = [
+    ("input", &["-input", "-rx"]),
+    ("output", &["-output"]),
+    ("tx", &["-tx"]),
+    ("drop", &["drop"]),
+];
+
+/// Nodes of a protocol, whose end says nothing of devices.
+const PROTOCOLS: [&str; 8] = ["ethernet", "eth", "ip", "l2", "mpls", "arp", "acl", "nat"];
+
+/// What a node does: what devices do is told by the end of the name, and what is done to packets by
+/// all of it, without the words for a variant of the code.
+fn role(name: &str) -> String {
+    let name = name.to_lowercase().replace('_', "-");
+    let plain = ["-no-checksum", "-inline"]
+        .iter()
+        .fold(name, |name, end| name.replace(end, ""));
+    // A port and a queue may stand behind it.
+    let device = plain.trim_end_matches(|sign: char| sign.is_ascii_digit() || sign == '-');
+    let first = plain.split(['-', '.']).next().unwrap_or_default();
+    let is_protocol = PROTOCOLS.contains(&first.trim_end_matches(['4', '6']));
+    let mut roles = ROLES
+        .iter()
+        .filter(|(role, _)| *role == "drop" || !is_protocol);
+    let role = roles.find(|(_, ends)| ends.iter().any(|end| device.ends_with(end)));
+    role.map_or(plain, |(role, _)| (*role).to_owned())
+}
+
+/// Gives nodes of the other recordings the name that the base has for the only node of their role,
+/// where neither side has rows of the other's.
+pub fn match_nodes(sides: &mut [SideRows]) -> Vec<StandIn> {
+    let nodes = |side: &SideRows| -> BTreeSet<String> {
+        let rows = side.table.rows.iter().map(|(key, _)| key);
+        let timed = rows.filter(|key| key.metric == metrics::CLOCKS_PER_PACKET.name);
+        timed.map(|key| key.subject.clone()).collect()
+    };
+    let base = sides.first().map(nodes).unwrap_or_default();
+    let mut all = Vec::new();
+    for (side, rows) in sides.iter_mut().enumerate().skip(1) {
+        let own = nodes(rows);
+        let by_role = |names: &BTreeSet<String>, others: &BTreeSet<String>| {
+            names
+                .difference(others)
+                .cloned()
+                .into_group_map_by(|name| role(name))
+        };
+        let (of_base, mut of_own) = (by_role(&base, &own), by_role(&own, &base));
+        for (role, names) in of_base.into_iter().sorted() {
+            let others = of_own.remove(&role).unwrap_or_default();
+            if let ([base], [other]) = (&names[..], &others[..]) {
+                let (base, other) = (base.clone(), other.clone());
+                let keys = rows.table.rows.iter_mut().map(|(key, _)| key);
+                keys.filter(|key| key.subject == other)
+                    .for_each(|key| key.subject.clone_from(&base));
+                all.push(StandIn { side, base, other });
+            }
+        }
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn roles_are_told_by_what_nodes_do() {
+        for (one, other) in [
+            ("dpdk-input", "avf-input"),
+            ("ethdev_rx-0-0", "memif-input"),
+            ("TenGigabitEthernet5/0/0-tx", "memif0/0-tx"),
+            ("ip4-input", "ip4-input-no-checksum"),
+            ("ip4_lookup", "ip4-lookup"),
+            ("pkt_drop", "error-drop"),
+        ] {
+            assert_eq!(role(one), role(other), "{one} {other}");
+        }
+        for (one, other) in [
+            ("dpdk-input", "ethernet-input"),
+            ("ip4-input", "ip6-input"),
+            ("ip4-lookup", "ip4-rewrite"),
+            ("eth0-output", "eth0-tx"),
+        ] {
+            assert_ne!(role(one), role(other), "{one} {other}");
+        }
+    }
+}
