@@ -270,20 +270,31 @@ impl Window {
     }
 }
 
-/// A load that is asked for, of whatever graph.
-pub struct LoadRequest {
-    /// The load; of a graph of a file, but for what the file says of it.
-    pub load: Load,
-    /// Threads.
-    pub workers: usize,
-    /// Packets that are traced.
-    pub trace: usize,
-    /// Windows.
-    pub windows: u32,
-    /// Length of a window.
-    pub window: Duration,
-    /// Events that are counted.
-    pub events: Option<Events>,
+/// A graph that runs, in this process or in one of its own.
+pub trait Target {
+    /// Runs for some time of which nothing is kept but the packets' ends and their traces.
+    ///
+    /// # Errors
+    /// A node crashed or hung; this holds for all of them.
+    fn warm_up(&mut self, length: Duration) -> experiment::Result;
+
+    /// Runs for a window.
+    ///
+    /// # Errors
+    /// As above.
+    fn window(&mut self, length: Duration) -> experiment::Result<Window>;
+
+    /// Runs for one more window in which events are counted; or a line that says why none are.
+    ///
+    /// # Errors
+    /// As above.
+    fn count(&mut self, events: Events, length: Duration) -> experiment::Result<Counted>;
+
+    /// The results over all windows.
+    ///
+    /// # Errors
+    /// As above.
+    fn end(&mut self) -> experiment::Result<Ending>;
 }
 
 /// The results of a graph over all of its windows.
@@ -300,22 +311,6 @@ pub struct Ending {
     pub trace: Option<String>,
 }
 
-/// A graph that ran.
-pub struct FinishedGraph {
-    /// Name of the graph.
-    pub name: String,
-    /// The windows, in order.
-    pub windows: Vec<Window>,
-    /// The rest.
-    pub ending: Ending,
-    /// Events of nodes, where they were asked for, or a line that says why none are counted.
-    pub counted: Option<Result<EventCounts, String>>,
-    /// The packets, where they are not the generator's.
-    pub packets: Option<String>,
-    /// True if it has routes.
-    pub has_routes: bool,
-}
-
 /// Events of nodes, of all workers together.
 #[derive(Serialize, Deserialize)]
 pub struct EventCounts {
@@ -325,6 +320,9 @@ pub struct EventCounts {
     /// The nodes.
     pub nodes: Vec<RuntimeRow>,
 }
+
+/// Events of nodes, or a line that says why there are none.
+pub type Counted = Result<EventCounts, String>;
 
 /// Rounds of which the first is timed: few enough that the timing does not show.
 const ROUNDS: usize = 64;
@@ -378,11 +376,7 @@ fn slice(graph: &mut Graph, length: Duration) -> (u64, Share) {
 /// # Errors
 /// Why there are none, a line.
 #[cfg(target_os = "linux")]
-pub fn count(
-    graphs: &mut [Graph],
-    events: Events,
-    length: Duration,
-) -> Result<EventCounts, String> {
+fn count(graphs: &mut [Graph], events: Events, length: Duration) -> Counted {
     graphs.iter_mut().for_each(Graph::clear_runtime);
     let names = std::thread::scope(|scope| {
         let started = graphs
@@ -421,7 +415,7 @@ pub fn count(
 /// # Errors
 /// There are none.
 #[cfg(not(target_os = "linux"))]
-pub fn count(_: &mut [Graph], _: Events, _: Duration) -> Result<EventCounts, String> {
+fn count(_: &mut [Graph], _: Events, _: Duration) -> Counted {
     Err("No events per packet: they are counted on Linux alone.".to_owned())
 }
 
@@ -462,28 +456,35 @@ fn pin(_cpu: usize) {
     let _ = machine::pin(_cpu);
 }
 
-/// Graphs that run at full load, a window after the other.
+/// Graphs that run at full load, a window after the other, in this process.
 pub struct Running {
     /// One graph for each worker.
     pub graphs: Vec<Graph>,
     rounds: Vec<Histogram<u64>>,
+    /// True if the ending has the traces of the first worker's packets, as `show trace` prints them.
+    traced: bool,
 }
 
 impl Running {
     /// Graphs that have not run yet.
-    pub fn new(graphs: Vec<Graph>) -> Self {
+    pub fn new(graphs: Vec<Graph>, traced: bool) -> Self {
         let rounds = graphs.iter().map(|_| histogram()).collect();
-        Self { graphs, rounds }
+        Self {
+            graphs,
+            rounds,
+            traced,
+        }
     }
+}
 
-    /// Runs for some time of which nothing is kept but the packets' ends and their traces.
-    pub fn warm_up(&mut self, length: Duration) {
+impl Target for Running {
+    fn warm_up(&mut self, length: Duration) -> experiment::Result {
         together(&mut self.graphs, length, &mut self.rounds);
         self.rounds.iter_mut().for_each(Histogram::reset);
+        Ok(())
     }
 
-    /// Runs for a window.
-    pub fn window(&mut self, length: Duration) -> Window {
+    fn window(&mut self, length: Duration) -> experiment::Result<Window> {
         self.graphs.iter_mut().for_each(Graph::clear_runtime);
         let workers = together(&mut self.graphs, length, &mut self.rounds);
         let sum = Report::sum(&self.graphs);
@@ -491,17 +492,19 @@ impl Running {
             .iter()
             .map(|share| share.seconds)
             .fold(0.0, f64::max);
-        Window {
+        Ok(Window {
             seconds,
             loops: sum.loops,
             nodes: sum.runtime,
             workers,
-        }
+        })
     }
 
-    /// The results over all windows. With `traced` they have the traces of the first worker's packets,
-    /// as `show trace` prints them.
-    pub fn ending(&self, traced: bool) -> Ending {
+    fn count(&mut self, events: Events, length: Duration) -> experiment::Result<Counted> {
+        Ok(count(&mut self.graphs, events, length))
+    }
+
+    fn end(&mut self) -> experiment::Result<Ending> {
         let mut rounds = histogram();
         for of_worker in &self.rounds {
             rounds
@@ -509,15 +512,16 @@ impl Running {
                 .expect("histograms of the same bounds");
         }
         let errors = Report::sum(&self.graphs).errors.into_iter();
-        Ending {
+        let traced = self.traced.then(|| self.graphs[0].tracer.traces());
+        Ok(Ending {
             rounds: Percentiles::new(&rounds, 1e6 / machine::counter_hz() as f64),
             balances: self.graphs.iter().map(Graph::balance).collect(),
             errors: errors
                 .filter(|row| row.count > 0)
                 .map(ErrorCount::from)
                 .collect(),
-            trace: traced.then(|| show::trace(self.graphs[0].tracer.traces(), TRACES_SHOWN)),
-        }
+            trace: traced.map(|traces| show::trace(traces, TRACES_SHOWN)),
+        })
     }
 }
 

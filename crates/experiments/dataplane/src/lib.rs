@@ -24,6 +24,7 @@ pub mod platform;
 mod prefetch;
 pub mod results;
 pub mod slice;
+mod trial;
 
 pub use batch::Batch;
 pub use loaded::Dataplane;

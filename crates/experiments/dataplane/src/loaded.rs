@@ -1,34 +1,21 @@
 //! `dataplane`: a graph of packet nodes at full load on this machine.
 
 use crate::events::Events;
-use crate::graphs::{self, FinishedGraph, GraphKind, Load, LoadRequest, Running};
-#[cfg(target_os = "linux")]
-use crate::own_graph::run as own_graph;
+use crate::graphs::{GraphKind, Load};
+use crate::trial::{Asked, GraphAsked};
 use crate::{FRAME_SIZE, host_header, parse_strides, results};
 use dataplane::buffers::Reuse;
-use dataplane::graph::Graph;
 use dataplane::inputs::Arrivals;
-use dataplane::pcap;
 use dataplane::plane::Settings;
 use dataplane::walk::{Shape, Strides};
 use experiment::setting::{CheckedSetting, Choice, InputFile, Number, Or, Switch};
-use experiment::{
-    About, Error, Experiment, Observer, Progress, Request, Result, Settings as Given, World,
-};
-use recording::{Recording, facts, metrics};
-use std::path::{Path, PathBuf};
+use experiment::{About, Error, Experiment, Observer, Request, Result, Settings as Given, World};
+use recording::Recording;
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// Loads a graph and measures what each node takes.
 pub struct Dataplane;
-
-/// A graph that is asked for.
-enum GraphAsked {
-    /// One of ours.
-    Ours(GraphKind),
-    /// The one of a file.
-    File(PathBuf),
-}
 
 /// `ip4-route`, or a file.
 fn graph_asked(text: &str) -> Result<GraphAsked, String> {
@@ -250,6 +237,26 @@ fn buffers_hold_frames(settings: &Given) -> Result {
     }
 }
 
+/// Says if something is asked for that the graph has not.
+fn check_graph(settings: &Given) -> Result {
+    match settings.get(GRAPH) {
+        GraphAsked::Ours(kind) if settings.is_given(&NODES) => {
+            let ours = kind.name();
+            Err(Error::usage(
+                format!("--nodes is for a graph of your own, and {ours} is ours"),
+                "name its file: --graph FILE.toml",
+            ))
+        }
+        GraphAsked::Ours(GraphKind::L2CrossConnect) if settings.get(OUTPUTS) > 1 => {
+            Err(Error::usage(
+                "--outputs is of routes, which l2-xconnect has not",
+                "--graph ip4-route",
+            ))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Says if packets of a capture file are asked for where they mean nothing.
 fn check_received(settings: &Given) -> Result {
     if !settings.is_given(&RECEIVE) {
@@ -285,103 +292,40 @@ impl Experiment for Dataplane {
             ));
         }
         buffers_hold_frames(settings)?;
+        check_graph(settings)?;
         check_received(settings)
     }
 
     fn run(&self, request: &Request<'_>, observer: &Observer) -> Result<Recording> {
-        let settings = &request.settings;
-        let (shape, strides) = (settings.get(LOOP), settings.get(STRIDES));
-        let (graph, windows) = (settings.get(GRAPH), settings.get(WINDOWS));
-        let objects = settings.get(NODES).unwrap_or_default();
-        let load = load_of(settings, &graph);
-        if load.kind == GraphKind::L2CrossConnect && load.outputs > 1 {
-            let message = "--outputs is of routes, which l2-xconnect has not".to_owned();
-            return Err(Error::Usage {
-                message,
-                help: None,
-            });
-        }
-        let progress = &observer.progress;
-        progress.expect(windows.into(), "windows");
-        let asked = LoadRequest {
-            load,
-            workers: settings.get(WORKERS),
-            trace: settings.get(TRACE),
-            windows,
-            window: Duration::from_millis(settings.get(WINDOW)),
-            events: settings.get(COUNTERS),
-        };
-        let ran = match &graph {
-            GraphAsked::Ours(_) if !objects.is_empty() => {
-                let ours = load.kind.name();
-                return Err(Error::usage(
-                    format!("--nodes is for a graph of your own, and {ours} is ours"),
-                    "name its file: --graph FILE.toml",
-                ));
-            }
-            GraphAsked::Ours(kind) => asked.of_ours(*kind, settings, progress)?,
-            GraphAsked::File(path) => {
-                let patience = Duration::from_secs(settings.get(PATIENCE));
-                own_graph(path, &objects, patience, &asked, progress)?
-            }
-        };
-        let balances = &ran.ending.balances;
-        if let Some(wrong) = balances.iter().find(|balance| !balance.holds()) {
-            return Err(Error::Failed(format!("packets do not add up: {wrong:?}")));
-        }
-
-        let mut header = host_header(ABOUT.name, windows);
-        let objects = objects
-            .iter()
-            .map(|path| path.display().to_string())
-            .collect();
-        header.set_facts(&facts::GraphLoad {
-            graph: ran.name.clone(),
-            routes: if ran.has_routes {
-                load.routes.into()
-            } else {
-                0
-            },
-            workers: asked.workers as u64,
-            packets: ran.packets.clone(),
-            objects,
-            trace: ran.ending.trace.clone(),
-            ..facts_of(&load, shape, strides)
-        });
-        let picture = metrics::CLOCKS_PER_PACKET
-            .bars("Clocks per packet, by node", Some(results::LOADED_CASE));
-        header.pictures.push(picture);
-        if let Some(Err(why)) = &ran.counted {
-            header.notes.push(why.clone());
-        }
-        Ok(results::graph(header, &ran))
+        let asked = asked(&request.settings);
+        let ran = asked.run(&observer.progress)?;
+        Ok(results::graph(
+            host_header(ABOUT.name, asked.windows),
+            &asked,
+            &ran,
+        ))
     }
 }
 
-/// The facts about a load, and about the loop of its nodes.
-fn facts_of(load: &Load, shape: Shape, strides: Strides) -> facts::GraphLoad {
-    facts::GraphLoad {
-        frame_size: load.settings.frame_size as u64,
-        shape: shape.name().to_owned(),
-        strides: format!("{}/{}", strides.header, strides.data),
-        buffers: load.buffers as u64,
-        reuse: match load.reuse {
-            Reuse::Hot => "hot",
-            _ => "cycle",
-        }
-        .to_owned(),
-        outputs: load.outputs as u64,
-        flows: load.flows.into(),
-        rate: load.arrivals.map_or(0, |of| of.rate),
-        ring: load.arrivals.map_or(0, |of| of.ring),
-        checksum: load.settings.verify_checksum,
-        driver: MEMORY.to_owned(),
-        ..facts::GraphLoad::default()
+/// What was read of the settings.
+fn asked(settings: &Given) -> Asked {
+    let graph = settings.get(GRAPH);
+    Asked {
+        load: load_of(settings, &graph),
+        graph,
+        objects: settings.get(NODES).unwrap_or_default(),
+        patience: Duration::from_secs(settings.get(PATIENCE)),
+        receive: settings.get(RECEIVE),
+        workers: settings.get(WORKERS),
+        trace: settings.get(TRACE),
+        windows: settings.get(WINDOWS),
+        window: Duration::from_millis(settings.get(WINDOW)),
+        events: settings.get(COUNTERS),
     }
 }
 
 /// The load that the settings describe; for a graph of a file its kind means nothing.
-fn load_of(settings: &experiment::Settings, graph: &GraphAsked) -> Load {
+fn load_of(settings: &Given, graph: &GraphAsked) -> Load {
     Load {
         kind: if let GraphAsked::Ours(kind) = graph {
             *kind
@@ -407,90 +351,5 @@ fn load_of(settings: &experiment::Settings, graph: &GraphAsked) -> Load {
             rate,
             ring: settings.get(RING),
         }),
-    }
-}
-
-impl LoadRequest {
-    /// The graphs of the workers, the node that packets come in at, and where packets come from if
-    /// nothing generates them.
-    fn graphs(&self, given: &Given) -> Result<(Vec<Graph>, &'static str, Option<String>)> {
-        match given.get(RECEIVE) {
-            None => Ok((graphs::graphs(self.load, self.workers), "pg-input", None)),
-            Some(path) => {
-                let packets = captured(&path)?;
-                let words = format!("{} packets of {}", packets.len(), path.display());
-                Ok((
-                    vec![graphs::of_captured(self.load, packets)],
-                    graphs::CAPTURED,
-                    Some(words),
-                ))
-            }
-        }
-    }
-
-    /// Loads a graph of ours, in this process.
-    fn of_ours(
-        &self,
-        kind: GraphKind,
-        given: &Given,
-        progress: &Progress,
-    ) -> Result<FinishedGraph> {
-        let (graphs, input, packets) = self.graphs(given)?;
-        let mut running = Running::new(graphs);
-        if self.trace > 0 {
-            running.graphs[0].tracer.add(input, self.trace);
-        }
-        running.warm_up(self.window / 10);
-        let mut windows = Vec::new();
-        for _ in 0..self.windows {
-            progress.check()?;
-            windows.push(running.window(self.window));
-            progress.step();
-        }
-        progress.check()?;
-        let counted = self
-            .events
-            .map(|events| graphs::count(&mut running.graphs, events, self.window));
-        Ok(FinishedGraph {
-            name: kind.name().to_owned(),
-            windows,
-            ending: running.ending(self.trace > 0),
-            counted,
-            packets,
-            has_routes: true,
-        })
-    }
-}
-
-#[cfg(not(target_os = "linux"))]
-fn own_graph(
-    graph: &Path,
-    _objects: &[PathBuf],
-    _patience: Duration,
-    _asked: &LoadRequest,
-    _progress: &Progress,
-) -> Result<FinishedGraph> {
-    let message = format!(
-        "{}: graphs of one's own run on Linux alone",
-        graph.display()
-    );
-    Err(Error::Usage {
-        message,
-        help: None,
-    })
-}
-
-/// The driver of packets that are in memory before they are sent.
-const MEMORY: &str = "memory of this process";
-
-/// The packets of a capture file.
-fn captured(path: &Path) -> Result<Vec<Vec<u8>>> {
-    let wrong = |why: String| Error::Failed(format!("{}: {why}", path.display()));
-    let packets = pcap::read(&std::fs::read(path).map_err(|error| wrong(error.to_string()))?)
-        .map_err(|error| wrong(error.to_string()))?;
-    if packets.is_empty() {
-        Err(wrong("there is no packet in it".to_owned()))
-    } else {
-        Ok(packets)
     }
 }

@@ -24,7 +24,7 @@ mod protocol;
 mod run;
 mod worker;
 
-pub use run::run;
+pub use run::start;
 pub use worker::{ARGUMENT, work};
 
 use crate::graphs::{GraphKind, Load};

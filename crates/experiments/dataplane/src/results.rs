@@ -1,10 +1,12 @@
 //! Results as recordings.
 
-use crate::graphs::{ErrorCount, EventCounts, FinishedGraph};
+use crate::graphs::{ErrorCount, EventCounts};
 use crate::model::Cell;
+use crate::trial::{Asked, Ran};
+use dataplane::buffers::Reuse;
 use dataplane::graph::RuntimeRow;
 use dataplane::show::worker_name;
-use recording::{Header, Recording, Series, metrics};
+use recording::{Header, Recording, Series, facts, metrics};
 
 /// The case of a loaded graph: its maximum receive rate.
 pub const LOADED_CASE: &str = "mrr";
@@ -74,9 +76,53 @@ pub fn study(header: Header, variant: &str, layout: &str, cells: &[(Cell, Vec<f6
     recording
 }
 
+/// The driver of packets that are in memory before they are sent.
+const MEMORY: &str = "memory of this process";
+
+/// The facts about a load, and about the loop of its nodes.
+fn facts(asked: &Asked, ran: &Ran) -> facts::GraphLoad {
+    let load = &asked.load;
+    let (settings, strides) = (&load.settings, load.settings.strides);
+    let objects = asked.objects.iter();
+    facts::GraphLoad {
+        graph: ran.name.clone(),
+        routes: if ran.has_routes {
+            load.routes.into()
+        } else {
+            0
+        },
+        workers: asked.workers as u64,
+        packets: ran.packets.clone(),
+        objects: objects.map(|path| path.display().to_string()).collect(),
+        trace: ran.ending.trace.clone(),
+        frame_size: settings.frame_size as u64,
+        shape: settings.shape.name().to_owned(),
+        strides: format!("{}/{}", strides.header, strides.data),
+        buffers: load.buffers as u64,
+        reuse: match load.reuse {
+            Reuse::Hot => "hot",
+            _ => "cycle",
+        }
+        .to_owned(),
+        outputs: load.outputs as u64,
+        flows: load.flows.into(),
+        rate: load.arrivals.map_or(0, |of| of.rate),
+        ring: load.arrivals.map_or(0, |of| of.ring),
+        checksum: settings.verify_checksum,
+        driver: MEMORY.to_owned(),
+    }
+}
+
 /// A loaded graph: its windows and what nodes did in each.
-pub fn graph(header: Header, ran: &FinishedGraph) -> Recording {
-    let FinishedGraph { name, ending, .. } = ran;
+pub fn graph(mut header: Header, asked: &Asked, ran: &Ran) -> Recording {
+    let Ran { name, ending, .. } = ran;
+    header.set_facts(&facts(asked, ran));
+    let picture = metrics::CLOCKS_PER_PACKET;
+    let picture = picture.bars("Clocks per packet, by node", Some(LOADED_CASE));
+    header.pictures.push(picture);
+    if let Some(Err(why)) = &ran.counted {
+        header.notes.push(why.clone());
+    }
     let mut recording = Recording::new(header);
     let series = recording.series(name, LOADED_CASE, "");
     for (iteration, window) in ran.windows.iter().enumerate() {
@@ -128,7 +174,13 @@ pub fn graph(header: Header, ran: &FinishedGraph) -> Recording {
             }
         }
     }
-    let series = recording.series(name, "threads", "");
+    workers(&mut recording, ran);
+    recording
+}
+
+/// The share of each worker in the windows.
+fn workers(recording: &mut Recording, ran: &Ran) {
+    let series = recording.series(&ran.name, "threads", "");
     for (iteration, window) in ran.windows.iter().enumerate() {
         for (number, share) in window.workers.iter().enumerate() {
             let (iteration, name) = (iteration as u32, worker_name(number));
@@ -142,7 +194,6 @@ pub fn graph(header: Header, ran: &FinishedGraph) -> Recording {
             );
         }
     }
-    recording
 }
 
 /// The packets that nodes dropped or handed to the host, and what else they counted, over the whole

@@ -147,11 +147,8 @@ impl Samples {
                 is_address(address) && !symbol.starts_with('|') && symbol.parse::<f64>().is_err()
             });
             match (words.as_slice(), place) {
-                _ if is_packet => {
-                    if open.packet(&words) {
-                        samples.take(std::mem::take(&mut open));
-                    }
-                }
+                _ if is_packet && open.packet(&words) => samples.take(std::mem::take(&mut open)),
+                _ if is_packet => {}
                 ([], _) => in_frames = false,
                 // The line of the source stands below.
                 ([of], _)

@@ -3,31 +3,27 @@
 use super::file::GraphFile;
 use super::protocol::{NodeAbout, RefusedNode, Request};
 use super::worker::ARGUMENT;
-use crate::graphs::{FinishedGraph, LoadRequest};
+use crate::events::Events;
+use crate::graphs::{Counted, Ending, Target, Window};
+use crate::trial::{Asked, Started};
 use document::Document;
 use experiment::{Error, Progress, Result};
 use itertools::Itertools;
 use serde::de::DeserializeOwned;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 use worker_process::place::WatchedMemory;
 use worker_process::{Failure, Process};
 
-/// Loads the graph of a file, with nodes of shared objects, in a process of its own. Beyond a
+/// Starts the graph of a file, with nodes of shared objects, in a process of its own. Beyond a
 /// window, nodes may take as long as the patience.
 ///
 /// # Errors
 /// The file or a shared object is wrong, or a node crashed or hung.
-pub fn run(
-    graph: &Path,
-    objects: &[PathBuf],
-    patience: Duration,
-    asked: &LoadRequest,
-    progress: &Progress,
-) -> Result<FinishedGraph> {
+pub fn start<'a>(graph: &Path, asked: &'a Asked, progress: &'a Progress) -> Result<Started<'a>> {
     let document = Document::open(graph)?;
     let file = GraphFile::read(&document)?;
-    for object in objects {
+    for object in &asked.objects {
         if !object.is_file() {
             let message = format!("{} is no file", object.display());
             return Err(Error::usage(
@@ -36,8 +32,8 @@ pub fn run(
             ));
         }
     }
-    let mut watcher = Watcher::start(objects, patience, progress)?;
-    let load = Request::Load(objects.to_vec());
+    let mut watcher = Watcher::start(asked, progress)?;
+    let load = Request::Load(asked.objects.clone());
     let nodes: Vec<NodeAbout> = watcher.ask(&load, Duration::ZERO, "as it was loaded")?;
     let mut plan = file.plan(graph, &nodes, asked.load)?;
     (plan.workers, plan.trace) = (asked.workers, asked.trace);
@@ -47,30 +43,9 @@ pub fn run(
     if let Err(RefusedNode { node, why }) = built {
         return Err(file.refused(&node, &why).into());
     }
-    watcher.ask::<()>(
-        &Request::WarmUp(asked.window / 10),
-        asked.window,
-        "under load",
-    )?;
-    let mut windows = Vec::new();
-    for _ in 0..asked.windows {
-        progress.check()?;
-        windows.push(watcher.ask(&Request::Window(asked.window), asked.window, "under load")?);
-        progress.step();
-    }
-    progress.check()?;
-    let counted = asked
-        .events
-        .map(|events| {
-            let request = Request::Count(events, asked.window);
-            watcher.ask(&request, asked.window, "under load")
-        })
-        .transpose()?;
-    Ok(FinishedGraph {
+    Ok(Started {
         name: file.name(graph),
-        windows,
-        ending: watcher.ask(&Request::End, Duration::ZERO, "as the graph was taken down")?,
-        counted,
+        target: Box::new(watcher),
         packets: file.packets(),
         has_routes: file.has_routes(),
     })
@@ -79,13 +54,30 @@ pub fn run(
 struct Watcher<'a> {
     process: Process,
     place: WatchedMemory,
-    objects: &'a [PathBuf],
-    patience: Duration,
+    asked: &'a Asked,
     progress: &'a Progress,
 }
 
+impl Target for Watcher<'_> {
+    fn warm_up(&mut self, length: Duration) -> Result {
+        self.ask(&Request::WarmUp(length), length, "under load")
+    }
+
+    fn window(&mut self, length: Duration) -> Result<Window> {
+        self.ask(&Request::Window(length), length, "under load")
+    }
+
+    fn count(&mut self, events: Events, length: Duration) -> Result<Counted> {
+        self.ask(&Request::Count(events, length), length, "under load")
+    }
+
+    fn end(&mut self) -> Result<Ending> {
+        self.ask(&Request::End, Duration::ZERO, "as the graph was taken down")
+    }
+}
+
 impl<'a> Watcher<'a> {
-    fn start(objects: &'a [PathBuf], patience: Duration, progress: &'a Progress) -> Result<Self> {
+    fn start(asked: &'a Asked, progress: &'a Progress) -> Result<Self> {
         let place = WatchedMemory::new().map_err(Error::failed)?;
         let process = Process::start(
             "a graph of one's own",
@@ -95,8 +87,7 @@ impl<'a> Watcher<'a> {
         Ok(Self {
             process,
             place,
-            objects,
-            patience,
+            asked,
             progress,
         })
     }
@@ -111,7 +102,7 @@ impl<'a> Watcher<'a> {
         self.process
             .ask(
                 request,
-                takes + self.patience,
+                takes + self.asked.patience,
                 &|| match place.running() {
                     running if running.is_empty() => {
                         format!("the process with the nodes of {objects}")
@@ -135,6 +126,7 @@ impl<'a> Watcher<'a> {
 
     fn objects(&self) -> String {
         let names = self
+            .asked
             .objects
             .iter()
             .map(|path| path.display().to_string())

@@ -4,7 +4,7 @@
 use super::node::{ClearedInput, Fault, Foreign, Shared, Texts};
 use super::objects::{self, ObjectNode};
 use super::protocol::{Flow, NodeAbout, Packets, Plan, RefusedNode, Request};
-use crate::graphs::{self, INSIDE, Running};
+use crate::graphs::{self, INSIDE, Running, Target};
 use dataplane::buffers::{LINE, Pool};
 use dataplane::graph::{Graph, Input, Node};
 use dataplane::inputs::{Generator, PACKET_BYTES, Packets as List};
@@ -32,7 +32,6 @@ pub fn work(memory: Option<&OsStr>) -> u8 {
         places,
         nodes: Vec::new(),
         running: None,
-        trace: false,
         guard: 0,
         whose: String::new(),
         shared: Shared::default(),
@@ -47,7 +46,6 @@ struct Worker {
     places: Places,
     nodes: Vec<ObjectNode>,
     running: Option<Running>,
-    trace: bool,
     /// Bytes in front of each packet and of its private data, which stay 0.
     guard: usize,
     /// The nodes of shared objects, in words.
@@ -86,19 +84,14 @@ impl Worker {
             ));
         }
         let reply = match request {
-            Request::WarmUp(length) => {
-                running.warm_up(length);
-                Value::Null
-            }
-            Request::Window(length) => json!(running.window(length)),
-            Request::Count(events, length) => {
-                json!(graphs::count(&mut running.graphs, events, length))
-            }
+            Request::WarmUp(length) => running.warm_up(length).map(|()| Value::Null),
+            Request::Window(length) => running.window(length).map(|of| json!(of)),
+            Request::Count(events, length) => running.count(events, length).map(|of| json!(of)),
             Request::Load(_) | Request::Build(_) | Request::End => {
-                let ended = running.ending(self.trace);
+                let ended = running.end();
                 // The nodes are torn down while somebody watches.
                 self.running = None;
-                json!(ended)
+                ended.map(|of| json!(of))
             }
         };
         match self.shared.take() {
@@ -107,7 +100,7 @@ impl Worker {
                 format!("{} left a process behind", self.whose),
                 "what a node starts, its `tear_down` ends and waits for",
             )),
-            None => Ok(reply),
+            None => reply.map_err(|error| Wrong::new(error.to_string(), "send this report")),
         }
     }
 
@@ -159,9 +152,8 @@ impl Worker {
             }
         }
         built[0].tracer.add(INPUT, plan.trace);
-        self.trace = plan.trace > 0;
         (self.guard, self.whose) = (LINE - plan.private_bytes, whose.join(" or "));
-        self.running = Some(Running::new(built));
+        self.running = Some(Running::new(built, plan.trace > 0));
         Ok(Ok(()))
     }
 

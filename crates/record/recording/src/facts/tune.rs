@@ -55,7 +55,7 @@ pub struct TunedLoop {
 }
 
 /// A line of a loop's source at which loads miss.
-#[derive(Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct MissedLine {
     /// The line, as in `acl.c:42`, or a function where lines are not known.
     pub place: String,

@@ -1,0 +1,156 @@
+//! What is tried: a graph of ours or of a file, under load, a window after the other.
+
+use crate::events::Events;
+use crate::graphs::{self, Counted, Ending, GraphKind, Load, Running, Target, Window};
+#[cfg(target_os = "linux")]
+use crate::own_graph;
+use dataplane::pcap;
+use experiment::{Error, Progress, Result};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// A graph that is asked for.
+pub enum GraphAsked {
+    /// One of ours.
+    Ours(GraphKind),
+    /// The one of a file.
+    File(PathBuf),
+}
+
+/// What was read of the settings.
+pub struct Asked {
+    /// The graph.
+    pub graph: GraphAsked,
+    /// Shared objects with nodes, for a graph of a file.
+    pub objects: Vec<PathBuf>,
+    /// The longest that those nodes may take beyond a window.
+    pub patience: Duration,
+    /// A capture file whose packets a graph of ours takes.
+    pub receive: Option<PathBuf>,
+    /// The load; of a graph of a file, but for what the file says of it.
+    pub load: Load,
+    /// Threads.
+    pub workers: usize,
+    /// Packets that are traced.
+    pub trace: usize,
+    /// Windows.
+    pub windows: u32,
+    /// Length of a window.
+    pub window: Duration,
+    /// Events that are counted.
+    pub events: Option<Events>,
+}
+
+/// A graph that can be loaded.
+pub struct Started<'a> {
+    /// Name of the graph.
+    pub name: String,
+    /// The graph.
+    pub target: Box<dyn Target + 'a>,
+    /// The packets, where they are not the generator's.
+    pub packets: Option<String>,
+    /// True if it has routes.
+    pub has_routes: bool,
+}
+
+/// What came of a graph.
+pub struct Ran {
+    /// Name of the graph.
+    pub name: String,
+    /// The windows, in order.
+    pub windows: Vec<Window>,
+    /// The rest.
+    pub ending: Ending,
+    /// Events of nodes, where they were asked for, or a line that says why none are counted.
+    pub counted: Option<Counted>,
+    /// The packets, where they are not the generator's.
+    pub packets: Option<String>,
+    /// True if it has routes.
+    pub has_routes: bool,
+}
+
+impl Asked {
+    /// Loads the graph.
+    ///
+    /// # Errors
+    /// A file is wrong; a node crashed or hung; packets do not add up.
+    pub fn run(&self, progress: &Progress) -> Result<Ran> {
+        progress.expect(self.windows.into(), "windows");
+        let Started {
+            name,
+            mut target,
+            packets,
+            has_routes,
+        } = match &self.graph {
+            GraphAsked::Ours(kind) => self.ours(*kind)?,
+            GraphAsked::File(path) => own_graph::start(path, self, progress)?,
+        };
+        target.warm_up(self.window / 10)?;
+        let mut windows = Vec::new();
+        for _ in 0..self.windows {
+            progress.check()?;
+            windows.push(target.window(self.window)?);
+            progress.step();
+        }
+        progress.check()?;
+        let counted = self.events.map(|events| target.count(events, self.window));
+        let counted = counted.transpose()?;
+        let ending = target.end()?;
+        if let Some(wrong) = ending.balances.iter().find(|balance| !balance.holds()) {
+            return Err(Error::Failed(format!("packets do not add up: {wrong:?}")));
+        }
+        Ok(Ran {
+            name,
+            windows,
+            ending,
+            counted,
+            packets,
+            has_routes,
+        })
+    }
+
+    /// A graph of ours, in this process.
+    fn ours(&self, kind: GraphKind) -> Result<Started<'static>> {
+        let (graphs, input, packets) = match &self.receive {
+            None => (graphs::graphs(self.load, self.workers), "pg-input", None),
+            Some(path) => {
+                let packets = captured(path)?;
+                let words = format!("{} packets of {}", packets.len(), path.display());
+                let graph = graphs::of_captured(self.load, packets);
+                (vec![graph], graphs::CAPTURED, Some(words))
+            }
+        };
+        let mut running = Running::new(graphs, self.trace > 0);
+        running.graphs[0].tracer.add(input, self.trace);
+        Ok(Started {
+            name: kind.name().to_owned(),
+            target: Box::new(running),
+            packets,
+            has_routes: true,
+        })
+    }
+}
+
+/// The packets of a capture file.
+fn captured(path: &Path) -> Result<Vec<Vec<u8>>> {
+    let wrong = |why: String| Error::Failed(format!("{}: {why}", path.display()));
+    let packets = pcap::read(&std::fs::read(path).map_err(|error| wrong(error.to_string()))?)
+        .map_err(|error| wrong(error.to_string()))?;
+    if packets.is_empty() {
+        Err(wrong("there is no packet in it".to_owned()))
+    } else {
+        Ok(packets)
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+mod own_graph {
+    use super::{Asked, Started};
+    use experiment::{Error, Progress, Result};
+    use std::path::Path;
+
+    pub fn start<'a>(graph: &Path, _: &'a Asked, _: &'a Progress) -> Result<Started<'a>> {
+        let message = "graphs of one's own run on Linux alone";
+        Err(Error::Failed(format!("{}: {message}", graph.display())))
+    }
+}
