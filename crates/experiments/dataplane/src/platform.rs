@@ -4,7 +4,8 @@ use crate::fit::Costs;
 use core_model::Parameters;
 use document::{Document, one_of};
 use experiment::{Error, Files, Result, World};
-use recording::{Header, Platform};
+use import::samples::Samples;
+use recording::{Header, Platform, stats};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
@@ -354,10 +355,7 @@ impl CostsFile {
                     "nothing was fitted to `{platform}`: {} is not there",
                     platforms.shown(&file)
                 ),
-                format!(
-                    "stopwatt run prefetch -o recordings/study on such a machine, and then stopwatt calibrate-prefetch --platform \
-                     {platform} --from recordings/study --save"
-                ),
+                "--spe FILE: perf's samples of loads on such a core give the time of memory",
             ));
         }
         let document = platforms.document(&file)?;
@@ -379,6 +377,47 @@ impl CostsFile {
             }
         }
         Ok(read)
+    }
+}
+
+/// Loads from memory that have to be sampled.
+const FEWEST_LOADS: usize = 30;
+
+impl CostsFile {
+    /// Fitted costs with an access to memory as long as the loads that SPE sampled, of which a
+    /// twentieth are the shortest. What SPE does not tell is the platform's own, or another core's
+    /// where nothing was fitted to it; the note says whose.
+    ///
+    /// # Errors
+    /// The file has too few loads from memory, or the costs are wrong.
+    pub fn sampled(platforms: &dyn Files, platform: &str, spe: &Path) -> Result<(Self, String)> {
+        let wrong = |message: String| {
+            let help = "perf record -e arm_spe/load_filter=1/ -- ...; perf script -D > FILE, on a Neoverse core";
+            Error::usage(format!("{}: {message}", spe.display()), help)
+        };
+        let samples = Samples::open(spe).map_err(|error| wrong(error.message))?;
+        let loads = samples.latencies.get("DRAM").map_or(&[][..], Vec::as_slice);
+        let (Some(least), Some(mean), true) = (
+            stats::quantile(loads, 0.05),
+            stats::mean(loads),
+            loads.len() >= FEWEST_LOADS,
+        ) else {
+            let count = loads.len();
+            return Err(wrong(format!(
+                "{count} loads from DRAM, and {FEWEST_LOADS} are needed"
+            )));
+        };
+        let fitted = CorePlatform::names(platforms)?;
+        let own = fitted.iter().find(|name| *name == platform);
+        let whose = own.or(fitted.first()).map_or(platform, String::as_str);
+        let mut costs = Self::read(platforms, whose)?;
+        (costs.cycles.dram, costs.cycles.dram_spread) = (least, mean - least);
+        let note = format!(
+            "Memory takes {least:.0} cycles at least and {mean:.0} in the mean of {} loads that SPE sampled; the work, the window and \
+             the translation are those that were fitted to {whose}.",
+            loads.len()
+        );
+        Ok((costs, note))
     }
 }
 

@@ -10,7 +10,7 @@ use crate::{
 };
 use core_model::Parameters;
 use dataplane::walk::{Shape, Strides};
-use experiment::setting::{Number, Or};
+use experiment::setting::{InputFile, Number, Or};
 use experiment::{About, Error, Experiment, Observer, Request, Result, World};
 use itertools::Itertools;
 use recording::{Header, Picture, Recording, facts, metrics};
@@ -25,6 +25,12 @@ const SEED: Or<Number> = Number::new(
 )
 .only(SIM)
 .or(1);
+
+const SPE: InputFile = InputFile::new(
+    "spe",
+    "Loads that Arm's SPE sampled on such a core (`perf script -D`): the modelled memory takes as long as theirs.",
+)
+.only(SIM);
 
 static ABOUT: About = About {
     name: "prefetch",
@@ -45,6 +51,7 @@ static ABOUT: About = About {
         &WORK,
         &HEADER_IN,
         &DATA_IN,
+        &SPE,
     ],
     examples: &[
         ("--world sim --platform macchiatobin", ""),
@@ -117,6 +124,8 @@ fn here(request: &Request<'_>, observer: &Observer) -> Result<Recording> {
 struct ModelStudy {
     platform: CorePlatform,
     costs: CostsFile,
+    /// Whose costs they are, where SPE gave some of them.
+    note: Option<String>,
     /// The cells with the names of their loops.
     cells: Vec<(String, Cell)>,
     effort: Effort,
@@ -126,7 +135,12 @@ impl ModelStudy {
     fn new(request: &Request<'_>) -> Result<Self> {
         let settings = &request.settings;
         let platform = CorePlatform::read(request.platforms, &settings.get(PLATFORM))?;
-        let costs = CostsFile::read(request.platforms, &platform.platform.name)?;
+        let name = &platform.platform.name;
+        let (costs, note) = match settings.get(SPE) {
+            Some(spe) => CostsFile::sampled(request.platforms, name, &spe)
+                .map(|(costs, note)| (costs, Some(note)))?,
+            None => (CostsFile::read(request.platforms, name)?, None),
+        };
         // The cells of the published study, loops without prefetch, and the quad loop, for which
         // there is no figure.
         let mut cells = request
@@ -167,6 +181,7 @@ impl ModelStudy {
         Ok(Self {
             platform,
             costs,
+            note,
             cells,
             effort,
         })
@@ -266,6 +281,7 @@ impl ModelStudy {
     fn header(&self) -> Result<Header> {
         let mut header = self.platform.header(ABOUT.name);
         header.seed = self.effort.seed;
+        header.notes.extend(self.note.clone());
         let places = self.effort.places;
         header.set_facts(&facts::Study {
             frame_size: self.effort.frame_size as u64,
