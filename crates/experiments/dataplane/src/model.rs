@@ -142,8 +142,6 @@ pub struct Cell {
 pub struct Outcome {
     /// Core cycles per packet.
     pub cycles_per_packet: f64,
-    /// Lines per packet that memory reads for the core, or writes for a device.
-    pub memory_lines: f64,
     /// Stalls a packet, by access.
     pub stalls: Vec<(Access, Stall)>,
 }
@@ -183,7 +181,6 @@ pub fn run(parameters: Parameters, cell: Cell, effort: Effort) -> Outcome {
     let mut body = StudyBody::default();
     let mut next = 0;
     let mut cycles = 0.0;
-    let mut written = 0;
     for _ in 0..effort.frames {
         for row in 0..frame.len {
             frame.buffer[row] = next;
@@ -200,7 +197,6 @@ pub fn run(parameters: Parameters, cell: Cell, effort: Effort) -> Outcome {
                     }
                     CacheLevel::Llc | CacheLevel::Dram => {
                         memory.core.device_writes(line);
-                        written += 1;
                     }
                 }
             }
@@ -224,60 +220,10 @@ pub fn run(parameters: Parameters, cell: Cell, effort: Effort) -> Outcome {
         })
         .filter(|(_, stall)| stall.count > 0)
         .collect();
-    let memory_lines = (memory.core.lines_from_memory() + written) as f64 / packets;
     Outcome {
         cycles_per_packet: cycles / packets,
-        memory_lines,
         stalls,
     }
-}
-
-/// Cores that run the same cell at the same time, each on packets of its own.
-#[derive(Default)]
-pub struct Together {
-    /// Cycles per packet of each of them.
-    pub cycles_per_packet: f64,
-    /// The share of time in which memory is busy.
-    pub busy: f64,
-}
-
-/// Runs a cell on several cores that share memory, which takes `line_cycles` for each line. A line
-/// waits for those of the other cores as in a queue whose work comes at random and takes the same
-/// time each (M/D/1: L. Kleinrock, "Queueing Systems", volume 1, 1975, section 5.7). How busy
-/// memory is and how long the lines wait depend on each other, so both are looked for.
-pub fn together(
-    parameters: Parameters,
-    cell: Cell,
-    effort: Effort,
-    cores: u32,
-    line_cycles: f64,
-) -> Together {
-    const STEPS: usize = 30;
-    let mut wait = 0.0;
-    let mut found = Together::default();
-    for _ in 0..STEPS {
-        let outcome = run(
-            Parameters {
-                dram: parameters.dram + wait,
-                ..parameters
-            },
-            cell,
-            effort,
-        );
-        let own = outcome.memory_lines / outcome.cycles_per_packet * line_cycles;
-        found = Together {
-            cycles_per_packet: outcome.cycles_per_packet,
-            busy: own * f64::from(cores),
-        };
-        // The core's own lines waited for each other where its costs were fitted.
-        let others = (own * f64::from(cores - 1)).min(0.98);
-        let longer = line_cycles * others / (2.0 * (1.0 - others));
-        if (longer - wait).abs() < 0.05 {
-            break;
-        }
-        wait = f64::midpoint(wait, longer);
-    }
-    found
 }
 
 /// Bursts of prefetches to lines that are in no cache: the cycles that the n-th of a burst is

@@ -29,8 +29,6 @@ pub struct CorePlatform {
     pub tlb: Tlb,
     /// The prefetch instruction.
     pub prefetch: PrefetchFacts,
-    /// Memory, which all cores share; without it nothing is said of several cores.
-    pub memory: Option<MemoryFacts>,
     /// The file's text.
     #[serde(skip)]
     pub text: String,
@@ -56,13 +54,6 @@ pub struct CoreFacts {
     pub hz: u64,
     /// Bytes of a cache line.
     pub line_bytes: u64,
-    /// The number of such cores.
-    #[serde(default = "one")]
-    pub count: u32,
-}
-
-fn one() -> u32 {
-    1
 }
 
 /// `[counter]`.
@@ -83,9 +74,6 @@ const MOST_L2: u64 = 1 << 30;
 /// Most entries of a TLB and most fill buffers, likewise.
 const MOST_ENTRIES: usize = 1 << 16;
 
-/// Most cores, likewise.
-const MOST_CORES: u32 = 1024;
-
 /// `[l1]`, `[l2]`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -96,17 +84,6 @@ pub struct CacheFacts {
     pub ways: usize,
     /// Load-to-use time of a hit.
     pub latency_cycles: Option<f64>,
-    /// The cores that have it together.
-    #[serde(default = "one")]
-    pub shared_by: u32,
-}
-
-/// `[memory]`.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct MemoryFacts {
-    /// The most that it delivers in a second.
-    pub bytes_per_second: u64,
 }
 
 /// `[fill_buffers]`.
@@ -206,7 +183,6 @@ impl CorePlatform {
             fill_buffers,
             tlb,
             prefetch,
-            memory,
             ..
         } = &platform;
         let entries = 1..=MOST_ENTRIES;
@@ -235,14 +211,6 @@ impl CorePlatform {
             (
                 l1.bytes <= MOST_L1 && l2.bytes <= MOST_L2,
                 "l1.bytes is up to 16777216 (16 MiB) and l2.bytes up to 1073741824 (1 GiB)",
-            ),
-            (
-                (1..=MOST_CORES).contains(&core.count) && l2.shared_by > 0,
-                "core.count is 1 to 1024, and l2.shared_by 1 or more",
-            ),
-            (
-                memory.as_ref().is_none_or(|it| it.bytes_per_second > 0),
-                "memory.bytes_per_second must be 1 or more",
             ),
             (
                 l2.latency_cycles.is_some_and(|cycles| cycles >= 0.0)
@@ -277,12 +245,6 @@ impl CorePlatform {
     /// Core cycles of one tick of the counter.
     pub fn cycles_per_tick(&self) -> f64 {
         self.core.hz as f64 / self.counter.hz as f64
-    }
-
-    /// Cycles that memory takes for a line, if the file says how fast it is.
-    pub fn line_cycles(&self) -> Option<f64> {
-        let memory = self.memory.as_ref()?;
-        Some(self.core.line_bytes as f64 / memory.bytes_per_second as f64 * self.core.hz as f64)
     }
 
     /// The hardware's part of the model's parameters; what is fitted is zero.

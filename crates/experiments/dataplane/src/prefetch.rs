@@ -8,7 +8,6 @@ use crate::{
     BUFFERS, DATA_IN, FRAME_SIZE, FRAMES, HEADER_IN, IN_FRAME, PLATFORM, REPETITIONS, ROUNDS, SIM,
     WORK, host_header, parse_strides, results,
 };
-use core_model::Parameters;
 use dataplane::walk::{Shape, Strides};
 use experiment::setting::{InputFile, Number, Or};
 use experiment::{About, Error, Experiment, Observer, Request, Result, World};
@@ -197,13 +196,9 @@ impl ModelStudy {
         );
         let mut recording = Recording::new(self.header()?);
         let series = recording.series(&self.platform.platform.name, "prefetch", "in-buffer");
-        let mut best = None;
         for (loop_name, cell) in &self.cells {
             progress.check()?;
             let outcome = model::run(parameters, *cell, self.effort);
-            if best.is_none_or(|(_, cycles)| outcome.cycles_per_packet < cycles) {
-                best = Some((*cell, outcome.cycles_per_packet));
-            }
             let Strides {
                 header: first,
                 data: second,
@@ -240,42 +235,7 @@ impl ModelStudy {
                 blocked / tick,
             );
         }
-        if let (Some((cell, _)), Some(line_cycles)) = (best, self.platform.line_cycles()) {
-            self.together(&mut recording, parameters, cell, line_cycles, progress)?;
-        }
         Ok(recording)
-    }
-
-    /// Adds what a packet takes where several cores run a loop at once.
-    fn together(
-        &self,
-        recording: &mut Recording,
-        parameters: Parameters,
-        cell: Cell,
-        line_cycles: f64,
-        progress: &experiment::Progress,
-    ) -> Result {
-        let tick = self.platform.cycles_per_tick();
-        let series = recording.series(&self.platform.platform.name, "prefetch-cores", "in-buffer");
-        for cores in (1..)
-            .map(|step| 1 << (step - 1))
-            .take_while(|cores| *cores <= self.platform.core.count)
-        {
-            progress.check()?;
-            let share = cores.min(self.platform.l2.shared_by);
-            let shared = Parameters {
-                l2_bytes: parameters.l2_bytes / u64::from(share),
-                ..parameters
-            };
-            let found = model::together(shared, cell, self.effort, cores, line_cycles);
-            for (metric, value) in [
-                (metrics::CLOCKS_PER_PACKET, found.cycles_per_packet / tick),
-                (metrics::MEMORY_BUSY, found.busy),
-            ] {
-                recording.add(series, 0, metric, &cores.to_string(), value);
-            }
-        }
-        Ok(())
     }
 
     fn header(&self) -> Result<Header> {

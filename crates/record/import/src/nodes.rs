@@ -131,53 +131,41 @@ impl Row {
         mut self,
         figures: impl IntoIterator<Item = (F, T)>,
     ) -> Result<Self, String> {
-        let is_strict = self.source == RUNTIME;
-        let mut other = BTreeMap::new();
+        let mut all = BTreeMap::new();
         for (field, text) in figures {
-            let (field, text) = (field.as_ref(), text.as_ref());
-            let figure = text.trim_end_matches('%').parse().ok();
-            let figure = figure.filter(|figure: &f64| figure.is_finite());
-            let count = || {
-                let whole = figure.filter(|figure| *figure >= 0.0 && figure.fract() == 0.0);
-                let whole = whole.map(|whole| whole as u64);
-                whole.ok_or("calls, vectors and suspends must be whole numbers")
-            };
-            match (field, figure) {
-                ("", _) => {}
-                ("calls", _) => self.calls = count()?,
-                ("vectors", _) => self.vectors = count()?,
-                ("suspends", _) => self.suspends = count()?,
-                (PER_CALL | OF_CALL | ALL_CLOCKS, Some(figure)) => {
-                    other.insert(field.to_owned(), figure);
-                }
-                ("clocks", None) if is_strict => {
-                    return Err("clocks must be a number such as 1.54e0".to_owned());
-                }
-                ("clocks", clocks) => self.clocks = clocks,
-                (_, Some(figure)) => {
-                    self.events.insert(field.to_owned(), figure);
-                }
+            let (field, text) = (field.as_ref(), text.as_ref().trim_end_matches('%'));
+            let figure = text.parse().ok().filter(|figure: &f64| figure.is_finite());
+            match figure {
+                _ if field.is_empty() => {}
+                Some(figure) => _ = all.insert(field.to_owned(), figure),
                 // An event that the machine lacks, or 0 of 0.
-                (_, None) if matches!(text, "-" | "nan" | "-nan" | "nan%" | "-nan%") => {}
-                (_, None) => return Err(format!("`{text}` is not a number")),
+                None if self.source != RUNTIME && matches!(text, "-" | "nan" | "-nan") => {}
+                None => return Err(format!("{field} must be a number, and `{text}` is none")),
             }
         }
-        let each = self.vectors as f64 / self.calls.max(1) as f64;
+        let mut take = |field: &str| all.remove(field);
+        for (count, field) in [
+            (&mut self.calls, "calls"),
+            (&mut self.vectors, "vectors"),
+            (&mut self.suspends, "suspends"),
+        ] {
+            let figure = take(field).unwrap_or(0.0);
+            if figure < 0.0 || figure.fract() > 0.0 {
+                return Err(format!(
+                    "{field} must be a whole number, and {figure} is none"
+                ));
+            }
+            *count = figure as u64;
+        }
+        let vectors = self.vectors as f64;
+        let each = vectors / self.calls.max(1) as f64;
         // Of the last seconds, where calls and packets are since the start.
-        let each = other
-            .get(PER_CALL)
-            .copied()
-            .filter(|of| of.trunc() != each.trunc())
-            .unwrap_or(each);
-        let of_call = other.get(OF_CALL).map(|clocks| clocks / each);
-        let all = other
-            .get(ALL_CLOCKS)
-            .map(|clocks| clocks / self.vectors as f64);
-        self.clocks = self
-            .clocks
-            .or(of_call)
-            .or(all)
-            .filter(|clocks| clocks.is_finite());
+        let lately = take(PER_CALL).filter(|of| of.trunc() != each.trunc());
+        let of_call = take(OF_CALL).map(|clocks| clocks / lately.unwrap_or(each));
+        let of_all = take(ALL_CLOCKS).map(|clocks| clocks / vectors);
+        let clocks = take("clocks").or(of_call).or(of_all);
+        self.clocks = clocks.filter(|clocks| clocks.is_finite());
+        self.events = all;
         Ok(self)
     }
 
@@ -304,25 +292,20 @@ impl Nodes {
 
     /// Events for each packet that came in, by node and kind: each weighs the packets of its own
     /// table.
-    pub fn events(&self) -> Vec<((String, String), f64)> {
+    pub fn events(&self) -> BTreeMap<(&str, &str), f64> {
+        let mut events = BTreeMap::new();
         let rows = self.rows.iter().chain(&self.others);
-        let rows = rows.flat_map(|row| {
-            let of =
-                |(kind, each): (&String, &f64)| ((row.node.clone(), kind.clone()), (row, *each));
-            row.events.iter().map(of).collect_vec()
-        });
-        let each = |(key, rows): (_, Vec<(&Row, f64)>)| {
-            let all: f64 = rows
+        for (_, rows) in grouped(rows.map(|row| (&row.source, row))) {
+            let met = most_met(rows.iter().copied());
+            for (row, (kind, each)) in rows
                 .iter()
-                .map(|(row, each)| each * row.vectors as f64)
-                .sum();
-            let tables = self.rows.iter().chain(&self.others);
-            (
-                key,
-                all / most_met(tables.filter(|of| of.source == rows[0].0.source)),
-            )
-        };
-        grouped(rows).into_iter().map(each).collect()
+                .flat_map(|row| row.events.iter().map(move |of| (row, of)))
+            {
+                let of_node = events.entry((row.node.as_str(), kind.as_str()));
+                *of_node.or_default() += each * row.vectors as f64 / met;
+            }
+        }
+        events
     }
 
     /// The number of all that was read of tables.
@@ -464,30 +447,31 @@ impl Reader {
             }
         }
         let has = |name: &str| columns.iter().flatten().any(|field| field == name);
-        if source == PERFMON && (columns.len() < 3 || columns.contains(&None) || !has("vectors")) {
-            return Ok(None);
-        }
-        if source == RUNTIME {
-            let mut needed = FIELDS[..5].iter();
-            if let Some((_, names)) = needed.find(|(name, _)| !has(name)) {
-                return Err(format!("no column {}", names.join(" or ")));
+        let lacks = |fields: &[&str]| fields.iter().any(|field| !has(field));
+        let source = match source {
+            RUNTIME => {
+                let mut needed = FIELDS[..5].iter();
+                if let Some((_, names)) = needed.find(|(name, _)| !has(name)) {
+                    return Err(format!("no column {}", names.join(" or ")));
+                }
+                let all = headings.iter().zip(&columns);
+                let other = all.filter(|(_, field)| field.is_none());
+                self.nodes.skipped = other.map(|(heading, _)| (*heading).to_owned()).collect();
+                source.to_owned()
             }
-            let other = headings
-                .iter()
-                .zip(&columns)
-                .filter(|(_, field)| field.is_none());
-            self.nodes.skipped = other.map(|(heading, _)| (*heading).to_owned()).collect();
-        }
-        if matches!(source, "Node" | "NODE") {
-            if !(has("clocks") || has(OF_CALL)) || !has("vectors") || !has("calls") {
+            PERFMON if columns.contains(&None) || lacks(&["vectors"]) || columns.len() < 3 => {
                 return Ok(None);
             }
-            // It is printed again and again, since the start.
-            self.nodes.rows.retain(|row| row.source != source);
-        }
-        let source = match source {
             PERFMON => headings.join(" "),
-            source => source.to_owned(),
+            ERRORS => source.to_owned(),
+            _ if lacks(&["calls", "vectors"]) || lacks(&["clocks"]) && lacks(&[OF_CALL]) => {
+                return Ok(None);
+            }
+            _ => {
+                // It is printed again and again, since the start.
+                self.nodes.rows.retain(|row| row.source != source);
+                source.to_owned()
+            }
         };
         let columns = columns.into_iter().map(Option::unwrap_or_default).collect();
         Ok(Some(Table { source, columns }))
@@ -786,7 +770,7 @@ pub fn record(header: Header, variant: &str, nodes: &Nodes) -> Recording {
         recording.add(series, trial, metrics::RATE, "", *rate);
     }
     for ((node, kind), each) in nodes.events() {
-        recording.add_part(series, 0, metrics::EVENTS, [&node, &kind], each);
+        recording.add_part(series, 0, metrics::EVENTS, [node, kind], each);
     }
     for of in &nodes.reasons {
         let names = [of.node.as_str(), of.reason.as_str()];
@@ -1002,9 +986,7 @@ vpp_wk_0 (1)
 ";
 
     fn event(nodes: &Nodes, node: &str, kind: &str) -> Option<f64> {
-        let events = nodes.events();
-        let found = events.iter().find(|((of, is), _)| of == node && is == kind);
-        found.map(|(_, each)| *each)
+        nodes.events().get(&(node, kind)).copied()
     }
 
     #[test]
@@ -1162,7 +1144,7 @@ grout_node_cycles{name=\"port_rx\"} 64000
             parse(&OLD.replace("313360152               0          1.54e0", "many 0 1.54e0"))
                 .unwrap_err();
         assert_eq!(error.line, 6);
-        assert!(error.message.contains("whole numbers"));
+        assert!(error.message.contains("vectors must be a number"));
         assert_eq!(parse(&OLD.replace("1.54e0", "nan")).unwrap_err().line, 6);
         assert!(
             parse("Name State Calls Vectors Suspends Time\n")

@@ -385,8 +385,6 @@ metrics! {
     L2_ACCESSES = ("l2-accesses", "L2 accesses per packet", "from L2", "accesses", Lower);
     /// A packet's accesses that find their line in no cache; subject and role as for L2.
     MEMORY_ACCESSES = ("memory-accesses", "Memory accesses per packet", "from memory", "accesses", Lower);
-    /// The share of time in which a modelled memory is busy.
-    MEMORY_BUSY = ("memory-busy", "Memory busy", "busy", "1", Neither);
     /// Packets of an interface that were handed to another stack.
     PUNT = ("punt", "Punt", "punt", "packets", Neither);
 }

@@ -14,7 +14,6 @@ use serde::Serialize;
 
 const BURST_CASE: &str = "prefetch-burst";
 
-const CORES_CASE: &str = "prefetch-cores";
 
 /// The stride study, measured or predicted.
 #[derive(Serialize, JsonSchema)]
@@ -72,8 +71,6 @@ pub struct PredictedStudy<'r> {
     /// The gains of each loop.
     #[serde(flatten)]
     pub gains: Gains,
-    /// Several cores at once, each with the best loop.
-    pub cores: Vec<Cores>,
     /// Ticks that each of a burst of eight prefetches finds no fill buffer free.
     pub burst_of_eight: Vec<f64>,
     /// The directions that the cells of the fit leave open, as the costs file says.
@@ -82,20 +79,6 @@ pub struct PredictedStudy<'r> {
     pub recording: &'r str,
     /// Packets of a frame, at least 1.
     pub frame_size: u64,
-}
-
-/// Cores that run the best loop at the same time.
-#[derive(Serialize, JsonSchema)]
-pub struct Cores {
-    /// The number of cores, at least 1.
-    pub cores: u64,
-    /// Ticks per packet of each core.
-    pub clocks_per_packet: f64,
-    /// The rate of all of them together, as a multiple of one core's. Where the rest of the path is
-    /// known, it is part of a packet's time.
-    pub rate: f64,
-    /// The share of time in which memory is busy.
-    pub memory_busy: f64,
 }
 
 /// A cell of the study.
@@ -284,7 +267,6 @@ pub fn read<'r>(findings: &Findings<'r>) -> Result<Strides<'r>, FactsError> {
             platform: header.platform_name().unwrap_or_default(),
             ticks: Ticks::new(recording),
             scores,
-            cores: cores(recording, rest.as_ref()),
             rest,
             best: best_strides(&cells),
             gains,
@@ -595,29 +577,6 @@ fn cannot_tell(recording: &Recording) -> Vec<&str> {
         .into_iter()
         .flatten()
         .filter_map(toml::Value::as_str)
-        .collect()
-}
-
-/// Several cores, if the platform's memory is known.
-fn cores(recording: &Recording, rest: Option<&Rest>) -> Vec<Cores> {
-    let value = |metric, of: &str| stats::median(&values(recording, CORES_CASE, metric, of));
-    let numbers = subjects(recording, CORES_CASE, metrics::CLOCKS_PER_PACKET);
-    let clocks = |of: &str| value(metrics::CLOCKS_PER_PACKET, of);
-    let Some(one) = clocks("1") else {
-        return Vec::new();
-    };
-    let time = |clocks: f64| clocks * tick_ns(recording) + rest.map_or(0.0, |rest| rest.ns);
-    numbers
-        .into_iter()
-        .filter_map(|of| {
-            let (cores, clocks) = (of.parse().ok()?, clocks(of)?);
-            Some(Cores {
-                cores,
-                clocks_per_packet: clocks,
-                rate: cores as f64 * time(one) / time(clocks),
-                memory_busy: value(metrics::MEMORY_BUSY, of)?,
-            })
-        })
         .collect()
 }
 

@@ -542,35 +542,8 @@ fn wrong_arguments_say_what_would_be_right() {
         "neoverse-n1",
     ]);
     assert!(
-        said.contains("nothing was fitted") && said.contains("calibrate-prefetch"),
+        said.contains("nothing was fitted") && said.contains("--spe"),
         "{said}"
-    );
-}
-
-/// Memory serves four cores as fast as one here, and they cannot be faster than four times one.
-#[test]
-fn several_modelled_cores_share_memory() {
-    let folder = tempfile::tempdir().unwrap();
-    let to = folder.path().join("r").display().to_string();
-    let result = json(&[
-        "run", "prefetch", "--world", "sim", "--frames", "20", "-o", &to,
-    ]);
-    let cores = result["cores"].as_array().unwrap();
-    let of = |key: &str| {
-        cores
-            .iter()
-            .map(|row| row[key].as_f64().unwrap())
-            .collect::<Vec<_>>()
-    };
-    assert_eq!(of("cores"), [1.0, 2.0, 4.0]);
-    assert!(
-        of("memory_busy").is_sorted() && of("clocks_per_packet").is_sorted(),
-        "{cores:?}"
-    );
-    let rates = of("rate");
-    assert!(
-        rates[0] == 1.0 && rates[2] > 3.0 && rates[2] <= 4.0,
-        "{rates:?}"
     );
 }
 

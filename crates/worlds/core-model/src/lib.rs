@@ -135,7 +135,6 @@ pub struct Core {
     l2: Cache,
     random: XorShift,
     stalls: Vec<Stall>,
-    lines_from_memory: u64,
 }
 
 impl Core {
@@ -154,7 +153,6 @@ impl Core {
             l2: Cache::new(parameters.l2_bytes / LINE, parameters.l2_ways),
             random: XorShift::new(seed),
             stalls: vec![Stall::default(); 256],
-            lines_from_memory: 0,
         }
     }
 
@@ -166,11 +164,6 @@ impl Core {
     /// Stall time of an access so far.
     pub fn stalls(&self, site: Site) -> Stall {
         self.stalls[site.0 as usize]
-    }
-
-    /// Lines that came from beyond L2 so far.
-    pub fn lines_from_memory(&self) -> u64 {
-        self.lines_from_memory
     }
 
     /// Sets the counted stalls to zero.
@@ -307,7 +300,6 @@ impl Core {
 
     /// Time of a line from DRAM.
     fn latency(&mut self) -> f64 {
-        self.lines_from_memory += 1;
         self.parameters.dram + self.parameters.dram_spread * exponential(&mut self.random)
     }
 
@@ -425,7 +417,6 @@ mod tests {
         core.drain();
         core.place_in_l2(0);
         assert_eq!(core.load(0, A), core.now() + 20.0);
-        assert_eq!(core.lines_from_memory(), 2);
         let Stall {
             count,
             from_l2,

@@ -3,7 +3,7 @@
 use super::story::Story;
 use crate::blocks::{
     Bars, Blocks, Cell, Columns, Curve, Drawing, Figure, Number, Paint, Picture, Table, Text,
-    figure, fixed, percent, whole,
+    figure, fixed, percent,
 };
 use crate::words::{clocks, packets};
 use evidence::Leaders;
@@ -145,17 +145,6 @@ impl Story for PredictedStudy<'_> {
             (self.ticks.tick_ns * 1000.0).round() / 1000.0
         ));
         told.table(cell_table(self));
-        if self.cores.len() > 1 {
-            let table = Table::with_rows(&self.cores)
-                .numbers("cores", |of| whole(of.cores as f64))
-                .numbers("clocks of each", |of| fixed(of.clocks_per_packet, 3))
-                .numbers("times the rate of one", |of| fixed(of.rate, 2))
-                .numbers("memory busy", |of| percent(of.memory_busy, 1));
-            told.table(table.done().titled("Several cores at once, each with the best loop").noted(
-                "A model without a measurement beside it: the cores share memory, whose lines wait for each other, and second-level \
-                 caches, and nothing else.",
-            ));
-        }
         let burst = self
             .burst_of_eight
             .iter()
