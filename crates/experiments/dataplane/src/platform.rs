@@ -374,6 +374,7 @@ impl CostsFile {
         let whose = own.or(fitted.first()).map_or(platform, String::as_str);
         let mut costs = Self::read(platforms, whose)?;
         (costs.cycles.dram, costs.cycles.dram_spread) = (least, mean - least);
+        costs.fit.cannot_tell.clear();
         let note = format!(
             "Memory takes {least:.0} cycles at least and {mean:.0} in the mean of {} loads that SPE sampled; the work, the window and \
              the translation are those that were fitted to {whose}.",

@@ -12,7 +12,7 @@ use dataplane::walk::{Shape, Strides};
 use experiment::setting::{InputFile, Number, Or};
 use experiment::{About, Error, Experiment, Observer, Request, Result, World};
 use itertools::Itertools;
-use recording::{Header, Picture, Recording, facts, metrics};
+use recording::{Header, Picture, Recording, conditions, facts, metrics};
 
 /// Measures or predicts the clocks of each loop and stride.
 pub struct Prefetch;
@@ -241,7 +241,6 @@ impl ModelStudy {
     fn header(&self) -> Result<Header> {
         let mut header = self.platform.header(ABOUT.name);
         header.seed = self.effort.seed;
-        header.notes.extend(self.note.clone());
         let places = self.effort.places;
         header.set_facts(&facts::Study {
             frame_size: self.effort.frame_size as u64,
@@ -252,6 +251,9 @@ impl ModelStudy {
         });
         let costs = toml::Table::try_from(&self.costs).map_err(Error::failed)?;
         header.costs.insert("prefetch".to_owned(), costs);
+        if let Some(note) = &self.note {
+            header.set_condition("prefetch", conditions::BORROWED, note);
+        }
         header.pictures = pictures();
         Ok(header)
     }

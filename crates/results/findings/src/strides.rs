@@ -8,12 +8,11 @@ use crate::ticks::Ticks;
 use evidence::{Leaders, Runs};
 use itertools::Itertools;
 use recording::facts::{self, FactsError};
-use recording::{Recording, metrics, place_of, stats, total_order};
+use recording::{Recording, conditions, metrics, place_of, stats, total_order};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 const BURST_CASE: &str = "prefetch-burst";
-
 
 /// The stride study, measured or predicted.
 #[derive(Serialize, JsonSchema)]
@@ -73,6 +72,8 @@ pub struct PredictedStudy<'r> {
     pub gains: Gains,
     /// Ticks that each of a burst of eight prefetches finds no fill buffer free.
     pub burst_of_eight: Vec<f64>,
+    /// Whose costs they are, where samples of loads gave some of them.
+    pub borrowed: Option<String>,
     /// The directions that the cells of the fit leave open, as the costs file says.
     pub cannot_tell: Vec<&'r str>,
     /// The recording's folder, as it was named on the command line.
@@ -273,6 +274,7 @@ pub fn read<'r>(findings: &Findings<'r>) -> Result<Strides<'r>, FactsError> {
             burst_of_eight: measures_of(recording, BURST_CASE, metrics::STALL_BLOCKED)
                 .map(|row| row.value)
                 .collect(),
+            borrowed: header.condition("prefetch", conditions::BORROWED),
             cannot_tell: cannot_tell(recording),
             recording: findings.folder,
             frame_size: facts.frame_size,

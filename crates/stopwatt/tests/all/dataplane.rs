@@ -547,6 +547,46 @@ fn wrong_arguments_say_what_would_be_right() {
     );
 }
 
+/// Samples of loads give a core a memory to which nothing was fitted; what they do not tell is said.
+#[test]
+fn memory_is_as_slow_as_the_loads_that_spe_sampled() {
+    let folder = tempfile::tempdir().unwrap();
+    let to = folder.path().join("r").display().to_string();
+    let spe = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../xtask/site/files/spe.txt"
+    );
+    let run = |spe: &str| {
+        let run = [
+            "run",
+            "prefetch",
+            "--world",
+            "sim",
+            "--frames",
+            "20",
+            "--replace",
+            "-o",
+            &to,
+        ];
+        let of = ["--platform", "neoverse-n1", "--spe", spe];
+        [run.as_slice(), &of]
+            .concat()
+            .into_iter()
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    };
+    let text = done(&run(spe).iter().map(String::as_str).collect::<Vec<_>>());
+    assert!(text.contains("of 40 loads that SPE sampled"), "{text}");
+    assert!(text.contains("fitted to macchiatobin"), "{text}");
+    let few = folder.path().join("few.txt");
+    let lines = std::fs::read_to_string(spe).unwrap();
+    let cut: Vec<&str> = lines.lines().take(60).collect();
+    std::fs::write(&few, cut.join("\n")).unwrap();
+    let few = run(few.to_str().unwrap());
+    let said = refused(&few.iter().map(String::as_str).collect::<Vec<_>>());
+    assert!(said.contains("10 loads from DRAM"), "{said}");
+}
+
 #[test]
 fn the_slides_runtime_imports() {
     let folder = tempfile::tempdir().unwrap();

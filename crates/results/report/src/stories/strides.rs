@@ -132,6 +132,9 @@ impl Story for PredictedStudy<'_> {
             .iter()
             .any(|cell| cell.published_clocks_per_packet.is_some());
         told.answers(packets::predicted(self));
+        if let Some(whose) = &self.borrowed {
+            told.warning(whose.as_str());
+        }
         told.picture(picture(&self.cells, &self.ticks));
         if has_published {
             against_published(self, told);

@@ -88,7 +88,7 @@ fn missed(line: &MissedLine) -> String {
         format!("; no prefetch of its source names `{name}`, so it is a candidate for a knob")
     });
     format!(
-        "{percent} % of perf's samples are at {place}{}.",
+        " {percent} % of perf's samples are at {place}{}.",
         wants.unwrap_or_default()
     )
 }
@@ -110,8 +110,9 @@ pub fn tell(tune: &Tune<'_>, best: &Best, told: &mut Blocks) {
         _ => String::new(),
     };
     told.answer(format!(
-        "{}. The records have {} MB of lines{asked}, in batches of {}.{}",
+        "{}.{} The records have {} MB of lines{asked}, in batches of {}.{}",
         verdict(tune, best),
+        facts.missed.iter().map(missed).join(""),
         bytes >> 20,
         facts.batch,
         none.unwrap_or_default()
@@ -122,9 +123,6 @@ pub fn tell(tune: &Tune<'_>, best: &Best, told: &mut Blocks) {
     warn(tune, best, told);
     if let Some(partial) = &tune.partial {
         told.paragraph(not_full(tune, partial));
-    }
-    for line in &facts.missed {
-        told.paragraph(missed(line));
     }
     let near = facts
         .knobs
