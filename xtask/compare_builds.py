@@ -111,7 +111,6 @@ def main():
         compare_json("what-if", ["what-if", "psci-latency", "--vary", "scp.channels=1,2", "--vary", "topology.clusters=1..3"])
         compare_json("list", ["list"])
         compare_json("calibrate --check", ["calibrate", "--check"])
-        compare_json("calibrate-prefetch --check", ["calibrate-prefetch", "--check"])
         for kind in ("csv", "markdown", "rst"):
             said = both(kind, ["report", "latency", "--format", kind])
             lines = [text.splitlines() for _, text in said.values()]

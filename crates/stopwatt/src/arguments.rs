@@ -1,6 +1,6 @@
 //! The command line.
 
-use crate::calibrate_command::{CalibrateOptions, CalibratePrefetchOptions};
+use crate::calibrate_command::CalibrateOptions;
 #[cfg(target_os = "linux")]
 use crate::capture_command::Capture;
 use crate::claims_command::ClaimsOptions;
@@ -55,7 +55,6 @@ Describe a board:
 
 Fit:
   calibrate           Fit a platform's costs to its declared reference cells
-  calibrate-prefetch  Fit a modelled core to the stride study's declared cells
 
 Install:
   completions         Completions for a shell
@@ -116,8 +115,6 @@ pub enum Command {
     Claims(ClaimsOptions),
     /// List the data in force, platforms, releases and experiments.
     List(ListOptions),
-    /// Fit a modelled core to the stride study's declared cells.
-    CalibratePrefetch(CalibratePrefetchOptions),
     /// Make a recording of what another program printed.
     #[command(after_help = "Examples:
   stopwatt import rt-instr uart.log --platform juno-r1 --variant my-board -o recordings/my-board

@@ -1,4 +1,4 @@
-//! `stopwatt calibrate` and `stopwatt calibrate-prefetch`.
+//! `stopwatt calibrate`.
 
 use crate::answer::Answer;
 use crate::data::Data;
@@ -6,12 +6,11 @@ use crate::output::{self, Format};
 use calibrate::{Calibration, Plan};
 use clap::Args;
 use console::Console;
-use dataplane_experiments::platform::{CorePlatform, CostsFile, costs_file_of};
 use experiment::{Files, Progress};
 use itertools::Itertools;
 use miette::{IntoDiagnostic, Result, miette};
 use platforms::PlatformFiles;
-use published::{PsciReference, StrideReference};
+use published::PsciReference;
 use recording::metrics::{POWERDOWN, WAKEUP};
 use serde_json::json;
 use soc::config::{Costs, Platform, Release};
@@ -40,23 +39,6 @@ pub struct CalibrateOptions {
     format: Format,
 }
 
-/// Options of `calibrate-prefetch`.
-#[derive(Args)]
-#[command(after_help = "Examples:
-  stopwatt calibrate-prefetch                             fit, and write the costs file
-  stopwatt calibrate-prefetch --check                     compare with it and write nothing")]
-pub struct CalibratePrefetchOptions {
-    /// Platform.
-    #[arg(long, default_value = "macchiatobin", value_name = "NAME")]
-    platform: String,
-    /// Compare with the costs file and write nothing; exit with 1 if they differ.
-    #[arg(long)]
-    check: bool,
-    /// The way to print the fit.
-    #[arg(long, default_value = "term", value_name = "FORMAT")]
-    format: Format,
-}
-
 /// Writes a costs file of the platform files.
 fn write_costs(console: &Console, data: &Data, file: &str, text: &str) -> Result<()> {
     let path = data.folder()?.join("platforms").join(file);
@@ -78,59 +60,6 @@ fn checked(console: &Console, differs: &[String], command: &str) -> Answer {
             ),
         )
     }
-}
-
-/// Fits the modelled core, and writes or checks its costs file; the answer is no where a check
-/// fails.
-pub fn run_prefetch(
-    console: &Console,
-    data: &Data,
-    options: &CalibratePrefetchOptions,
-) -> Result<Answer> {
-    let files = data.platforms();
-    let platform = CorePlatform::read(&files, &options.platform)?;
-    let name = &platform.platform.name;
-    let progress: Arc<Progress> = Arc::default();
-    progress.say(&format!("fitting the core of {name}"));
-    let shown = console.show_only(progress);
-    let reference = StrideReference::for_platform(&data.published(), name)?;
-    let costs = reference.and_then(|reference| calibrate::fit_strides(&platform, &reference)).ok_or_else(|| {
-        miette!(
-            help =
-                "put a stride study of the platform, with cells that a fit may use, in `published`",
-            "there are no published figures to fit {name} to"
-        )
-    })?;
-    drop(shown);
-    let file = costs_file_of(name);
-    let mut differs = Vec::new();
-    if !options.check {
-        let text = toml::to_string_pretty(&costs).into_diagnostic()?;
-        let head = format!(
-            "# Written by `stopwatt calibrate-prefetch --platform {name}` and by nothing else; do not edit.\n"
-        );
-        write_costs(console, data, &file, &(head + &text))?;
-    } else if CostsFile::read(&files, name)? != costs {
-        differs.push(files.shown(&file));
-    }
-    match (options.format, options.check) {
-        (Format::Json, _) => {
-            output::print_json(console, &serde_json::to_value(&costs).into_diagnostic()?)?
-        }
-        (Format::Term, true) if differs.is_empty() => {
-            console.print(b"the costs file is what a fresh fit gives\n")?
-        }
-        (Format::Term, true) => {}
-        (Format::Term, false) => {
-            let said = format!(
-                "rms {:.2} % over {} cells\n",
-                costs.fit.rms_percent,
-                costs.fit.used.len()
-            );
-            console.print(said.as_bytes())?;
-        }
-    }
-    Ok(checked(console, &differs, "calibrate-prefetch"))
 }
 
 /// Fits the releases, the one that others carry from first, and writes or checks their costs files;

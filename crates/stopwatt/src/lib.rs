@@ -235,9 +235,6 @@ fn run(matches: &ArgMatches, console: &Console) -> Result<Answer> {
     let given = arguments::fixed(matches);
     match &given.command {
         Command::Report(options) => return report_command::run(console, &data, options),
-        Command::CalibratePrefetch(options) => {
-            return calibrate_command::run_prefetch(console, &data, options);
-        }
         Command::Import { what } => import(console, &data, what),
         Command::Capture { what } => capture_command::run(console, &data, what),
         Command::Explore { arguments } => {

@@ -10,7 +10,6 @@ mod batch;
 #[cfg(target_os = "linux")]
 mod event_counters;
 mod events;
-pub mod fit;
 pub mod frame_path;
 pub mod graphs;
 pub mod host;

@@ -1,6 +1,5 @@
 //! A modelled core's platform file, and the costs that were fitted to it.
 
-use crate::fit::Costs;
 use core_model::Parameters;
 use document::{Document, one_of};
 use experiment::{Error, Files, Result, World};
@@ -278,6 +277,53 @@ fn file_of(platform: &str) -> String {
 /// Path, among the platform files, of the costs that the stride study fits for a platform.
 pub fn costs_file_of(platform: &str) -> String {
     format!("{platform}/costs/prefetch.toml")
+}
+
+/// The parameters that no document gives: `[cycles]` of a costs file.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Costs {
+    /// Work of a packet in cycles.
+    pub work: f64,
+    /// Run-ahead window in cycles of work.
+    pub window: f64,
+    /// Shortest time of a line from DRAM.
+    pub dram: f64,
+    /// Mean of the spread on top.
+    pub dram_spread: f64,
+    /// First touch of a page.
+    pub translation: f64,
+}
+
+impl Costs {
+    /// The parameters by name.
+    pub const NAMES: [&'static str; 5] = ["work", "window", "dram", "dram_spread", "translation"];
+
+    /// The values in the order of [`Costs::NAMES`].
+    pub fn values(&self) -> [f64; 5] {
+        [
+            self.work,
+            self.window,
+            self.dram,
+            self.dram_spread,
+            self.translation,
+        ]
+    }
+
+    /// The hardware's facts with these costs. An earlier node of a frame has touched the pages, so
+    /// that a second-level TLB has them: then the translation that was fitted is that TLB's, and no
+    /// cell tells how much longer a walk of the page tables takes.
+    pub fn on(&self, hardware: Parameters) -> Parameters {
+        Parameters {
+            second_tlb: self.translation,
+            work: self.work,
+            window: self.window,
+            dram: self.dram,
+            dram_spread: self.dram_spread,
+            translation: self.translation,
+            ..hardware
+        }
+    }
 }
 
 /// Fitted costs, as a calibration wrote them.

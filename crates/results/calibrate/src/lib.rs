@@ -14,10 +14,8 @@ mod fit;
 mod gate;
 mod parameters;
 mod report;
-mod strides;
 
 pub use cell_fit::CellFit;
 pub use fit::{Calibration, Indistinct, fit, usable_cells};
 pub use gate::{Gate, LeaveOneOut};
 pub use parameters::{Parameter, Plan, Prior};
-pub use strides::{fit_strides, usable_strides};
