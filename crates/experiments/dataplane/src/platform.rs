@@ -333,21 +333,7 @@ pub struct CostsFile {
     /// Cycles, by name.
     pub cycles: Costs,
     /// Record of the fit.
-    pub fit: FitTable,
-}
-
-/// `[fit]`.
-#[derive(PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct FitTable {
-    /// The reference.
-    pub reference: String,
-    /// The cells used, as `loop+first/second`.
-    pub used: Vec<String>,
-    /// Root mean square of the relative errors over them, in percent.
-    pub rms_percent: f64,
-    /// Costs that the used cells leave open.
-    pub cannot_tell: Vec<String>,
+    pub fit: toml::Table,
 }
 
 impl CostsFile {
@@ -420,7 +406,7 @@ impl CostsFile {
         let whose = own.or(fitted.first()).map_or(platform, String::as_str);
         let mut costs = Self::read(platforms, whose)?;
         (costs.cycles.dram, costs.cycles.dram_spread) = (least, mean - least);
-        costs.fit.cannot_tell.clear();
+        costs.fit.remove("cannot_tell");
         let note = format!(
             "Memory takes {least:.0} cycles at least and {mean:.0} in the mean of {} loads that SPE sampled; the work, the window and \
              the translation are those that were fitted to {whose}.",

@@ -85,14 +85,14 @@ fn facts(asked: &Asked, ran: &Ran) -> facts::GraphLoad {
     let (settings, strides) = (&load.settings, load.settings.strides);
     let objects = asked.objects.iter();
     facts::GraphLoad {
-        graph: ran.name.clone(),
-        routes: if ran.has_routes {
+        graph: ran.about.name.clone(),
+        routes: if ran.about.has_routes {
             load.routes.into()
         } else {
             0
         },
         workers: asked.workers as u64,
-        packets: ran.packets.clone(),
+        packets: ran.about.packets.clone(),
         objects: objects.map(|path| path.display().to_string()).collect(),
         trace: ran.ending.trace.clone(),
         frame_size: settings.frame_size as u64,
@@ -115,7 +115,8 @@ fn facts(asked: &Asked, ran: &Ran) -> facts::GraphLoad {
 
 /// A loaded graph: its windows and what nodes did in each.
 pub fn graph(mut header: Header, asked: &Asked, ran: &Ran) -> Recording {
-    let Ran { name, ending, .. } = ran;
+    let Ran { about, ending, .. } = ran;
+    let name = &about.name;
     header.set_facts(&facts(asked, ran));
     let picture = metrics::CLOCKS_PER_PACKET;
     let picture = picture.bars("Clocks per packet, by node", Some(LOADED_CASE));
@@ -180,7 +181,7 @@ pub fn graph(mut header: Header, asked: &Asked, ran: &Ran) -> Recording {
 
 /// The share of each worker in the windows.
 fn workers(recording: &mut Recording, ran: &Ran) {
-    let series = recording.series(&ran.name, "threads", "");
+    let series = recording.series(&ran.about.name, "threads", "");
     for (iteration, window) in ran.windows.iter().enumerate() {
         for (number, share) in window.workers.iter().enumerate() {
             let (iteration, name) = (iteration as u32, worker_name(number));

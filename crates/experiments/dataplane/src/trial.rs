@@ -41,32 +41,29 @@ pub struct Asked {
     pub events: Option<Events>,
 }
 
-/// A graph that can be loaded.
-pub struct Started<'a> {
+/// What is known of a graph before it is loaded.
+pub struct GraphAbout {
     /// Name of the graph.
     pub name: String,
-    /// The graph.
-    pub target: Box<dyn Target + 'a>,
     /// The packets, where they are not the generator's.
     pub packets: Option<String>,
     /// True if it has routes.
     pub has_routes: bool,
 }
 
+/// A graph that can be loaded.
+pub type Started<'a> = (GraphAbout, Box<dyn Target + 'a>);
+
 /// What came of a graph.
 pub struct Ran {
-    /// Name of the graph.
-    pub name: String,
+    /// The graph.
+    pub about: GraphAbout,
     /// The windows, in order.
     pub windows: Vec<Window>,
     /// The rest.
     pub ending: Ending,
     /// Events of nodes, where they were asked for, or a line that says why none are counted.
     pub counted: Option<Counted>,
-    /// The packets, where they are not the generator's.
-    pub packets: Option<String>,
-    /// True if it has routes.
-    pub has_routes: bool,
 }
 
 impl Asked {
@@ -76,12 +73,7 @@ impl Asked {
     /// A file is wrong; a node crashed or hung; packets do not add up.
     pub fn run(&self, progress: &Progress) -> Result<Ran> {
         progress.expect(self.windows.into(), "windows");
-        let Started {
-            name,
-            mut target,
-            packets,
-            has_routes,
-        } = match &self.graph {
+        let (about, mut target) = match &self.graph {
             GraphAsked::Ours(kind) => self.ours(*kind)?,
             GraphAsked::File(path) => own_graph::start(path, self, progress)?,
         };
@@ -100,12 +92,10 @@ impl Asked {
             return Err(Error::Failed(format!("packets do not add up: {wrong:?}")));
         }
         Ok(Ran {
-            name,
+            about,
             windows,
             ending,
             counted,
-            packets,
-            has_routes,
         })
     }
 
@@ -122,12 +112,12 @@ impl Asked {
         };
         let mut running = Running::new(graphs, self.trace > 0);
         running.graphs[0].tracer.add(input, self.trace);
-        Ok(Started {
+        let about = GraphAbout {
             name: kind.name().to_owned(),
-            target: Box::new(running),
             packets,
             has_routes: true,
-        })
+        };
+        Ok((about, Box::new(running)))
     }
 }
 

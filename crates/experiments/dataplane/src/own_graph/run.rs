@@ -5,7 +5,7 @@ use super::protocol::{NodeAbout, RefusedNode, Request};
 use super::worker::ARGUMENT;
 use crate::events::Events;
 use crate::graphs::{Counted, Ending, Target, Window};
-use crate::trial::{Asked, Started};
+use crate::trial::{Asked, GraphAbout, Started};
 use document::Document;
 use experiment::{Error, Progress, Result};
 use itertools::Itertools;
@@ -43,12 +43,12 @@ pub fn start<'a>(graph: &Path, asked: &'a Asked, progress: &'a Progress) -> Resu
     if let Err(RefusedNode { node, why }) = built {
         return Err(file.refused(&node, &why).into());
     }
-    Ok(Started {
+    let about = GraphAbout {
         name: file.name(graph),
-        target: Box::new(watcher),
         packets: file.packets(),
         has_routes: file.has_routes(),
-    })
+    };
+    Ok((about, Box::new(watcher)))
 }
 
 struct Watcher<'a> {
