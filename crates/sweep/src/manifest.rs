@@ -62,6 +62,5 @@ pub struct Chunk {
     /// The files of rows.
     pub files: BTreeMap<String, FileFacts>,
     /// The header of the first point that has rows.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub header: Option<Header>,
 }

@@ -131,7 +131,6 @@ pub struct TaskBoard {
     /// The fastest domain.
     pub big: String,
     /// The number of watts that a unit of power is, where a source says it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub watts_per_unit: Option<f64>,
 }
 
@@ -146,10 +145,8 @@ pub struct Energy {
     pub unknowns: Vec<Unknown>,
     /// The least and the most capable core at their highest operating points; `None` for a board
     /// without operating points.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub little: Option<WorkOfCore>,
     /// The most capable core.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub big: Option<WorkOfCore>,
 }
 

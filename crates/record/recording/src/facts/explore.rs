@@ -18,13 +18,11 @@ pub struct Exploration {
     #[serde(default)]
     pub missed: Vec<String>,
     /// The cause of the failure, in a sentence, where more is known than what broke.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub cause: Option<String>,
     /// The way to the failure: what was overwritten by whom, the latest first.
     #[serde(default)]
     pub causes: Vec<String>,
     /// The reach of all runs.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub coverage: Option<Coverage>,
 }
 

@@ -10,14 +10,12 @@ pub struct Replay {
     /// The title of the platform's idle states.
     pub title: String,
     /// The power numbers, where the platform has any.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub power: Option<Power>,
     /// True if the powers have no source.
     #[serde(default)]
     pub powers_assumed: bool,
     /// The traced kernel's own governor, as the rows name it; `None` where the trace does not say
     /// it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub own: Option<String>,
     /// The rows of governors that chose under a limit.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -26,7 +24,6 @@ pub struct Replay {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changed: Vec<Changed>,
     /// A limit for s2idle in us, and the state that it enters then.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub s2idle: Option<(u64, String)>,
 }
 
@@ -89,7 +86,6 @@ pub struct Limited {
     /// The row without the limit.
     pub of: String,
     /// The longest exit latency that was allowed, in us; `None` where any was.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub latency_us: Option<u64>,
     /// The idle states that it could choose.
     pub left: Vec<String>,
@@ -115,10 +111,8 @@ impl Facts for Replay {}
 #[derive(Default, Serialize, Deserialize)]
 pub struct Clocks {
     /// The kernel's clock source, where it is known.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
     /// The reason for which this is taken to be a virtual machine; `None` where it is none.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub virtual_machine: Option<String>,
 }
 
@@ -142,17 +136,14 @@ pub struct CountedState {
     /// The test.
     pub case: String,
     /// The cluster, where clusters are known.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub cluster: Option<u16>,
     /// Number of the idle state, from 0 for the shallowest.
     pub number: u16,
     /// Name of the idle state.
     pub name: String,
     /// Exit latency in microseconds, where it is known.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub exit_latency_us: Option<u64>,
     /// Target residency in microseconds, where it is known.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub residency_us: Option<u64>,
     /// True if it was disabled on all CPUs.
     #[serde(default)]

@@ -8,14 +8,11 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct KernelTrace {
     /// The idle governor; `None` where the trace does not say it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub governor: Option<String>,
     /// The kernel's release, as it says it; `None` where the trace does not say it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub release: Option<String>,
     /// Switches away from a task in a wait that nothing interrupts, as for input or output; `None`
     /// where the trace's switches do not tell.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub uninterrupted_waits: Option<u64>,
     /// The idle states by their numbers; empty where the trace does not name them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -36,7 +33,6 @@ pub struct KernelTrace {
     #[serde(default, with = "numbered", skip_serializing_if = "BTreeMap::is_empty")]
     pub functions: BTreeMap<u32, String>,
     /// Who woke the CPUs; `None` in recordings of older Stopwatts and where no CPU slept.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub wake_ups: Option<WakeUps>,
     /// How the clusters slept, where the trace has states of their own.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -122,10 +118,8 @@ pub struct IdleState {
     /// Name of the idle state.
     pub name: String,
     /// Exit latency in microseconds, where the trace says it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub exit_latency_us: Option<u64>,
     /// Target residency in microseconds, where the trace says it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub residency_us: Option<u64>,
 }
 

@@ -38,7 +38,7 @@ use crate::Header;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// The facts of an experiment.
+/// The facts of an experiment. TOML has no null: what is `None` has no key.
 pub trait Facts: Serialize + DeserializeOwned {
     /// True if its numbers and words are settings of the run, which comparisons name as inputs that
     /// differ.
