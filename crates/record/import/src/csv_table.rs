@@ -161,14 +161,8 @@ fn rows_without_header(
                 &COLUMNS
             };
             let columns = rows::columns(headers)?.unwrap_or_default();
-            let headers = headers.iter().map(ToString::to_string).collect_vec();
             let cells = record.iter().map(String::as_str).collect_vec();
-            let table = rows::Table {
-                columns: &columns,
-                headers: &headers,
-                titles: &titles,
-            };
-            rows::row(options, line, &cells, &table)
+            rows::row(options, line, &cells, &columns, &titles)
         });
         let wrong = |message| {
             let shown = text::line(&text, line);

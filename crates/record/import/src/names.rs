@@ -80,7 +80,8 @@ pub enum Column {
     Cpu,
     Cluster,
     Core,
-    Metric(&'static str),
+    /// A metric, and the unit that the header names.
+    Metric(&'static str, Option<&'static str>),
 }
 
 /// The content of a column by its header, without unit and markup.
@@ -92,20 +93,17 @@ pub fn of_column(header: &str) -> Option<Column> {
         .replace(['`', '*'], "")
         .trim()
         .to_lowercase();
-    Some(match name.as_str() {
-        "cpu" => Column::Cpu,
-        "cluster" => Column::Cluster,
-        "core" => Column::Core,
-        "psci_entry" => Column::Metric(POWERDOWN.name),
-        "psci_exit" => Column::Metric(WAKEUP.name),
-        "cflush_overhead" => Column::Metric(CACHE_FLUSH.name),
-        "total time" => Column::Metric(LATENCY.name),
-        title => Column::Metric(
-            intervals()
-                .find(|metric| is_spelt(title, &metric.title.to_lowercase()))?
-                .name,
-        ),
-    })
+    let metric = match name.as_str() {
+        "cpu" => return Some(Column::Cpu),
+        "cluster" => return Some(Column::Cluster),
+        "core" => return Some(Column::Core),
+        "psci_entry" => POWERDOWN,
+        "psci_exit" => WAKEUP,
+        "cflush_overhead" => CACHE_FLUSH,
+        "total time" => LATENCY,
+        title => intervals().find(|metric| is_spelt(title, &metric.title.to_lowercase()))?,
+    };
+    Some(Column::Metric(metric.name, unit_of(header)))
 }
 
 /// True if a header is a title, or but for one letter: pages of v2.8 and v2.9 have a "Wakekup".
@@ -170,10 +168,11 @@ mod tests {
 
     #[test]
     fn a_column_with_a_letter_too_many_is_read() {
-        assert_eq!(of_column("Wakekup"), Some(Column::Metric(WAKEUP.name)));
+        let wakeup = Some(Column::Metric(WAKEUP.name, None));
+        assert_eq!(of_column("Wakekup"), wakeup);
         assert_eq!(
             of_column("Powerdown (us)"),
-            Some(Column::Metric(POWERDOWN.name))
+            Some(Column::Metric(POWERDOWN.name, Some("us")))
         );
         assert_eq!(of_column("Wake"), None);
     }

@@ -7,15 +7,6 @@ use crate::names::{self, CaseAndMode, Column};
 use document::{Record, RecordError, Records};
 use itertools::Itertools;
 
-/// The values that the rows of a table have in common.
-pub struct Table<'t> {
-    pub columns: &'t [Column],
-    /// The columns' headers, which may name units.
-    pub headers: &'t [String],
-    /// Caption and titles that stand above it, the nearest first.
-    pub titles: &'t [String],
-}
-
 /// The columns that headers name, if they are those of a table of CPUs; the message of what is
 /// wrong where a table only seems to be meant as one.
 pub fn columns(headers: &[impl AsRef<str>]) -> Result<Option<Vec<Column>>, &'static str> {
@@ -29,7 +20,7 @@ pub fn columns(headers: &[impl AsRef<str>]) -> Result<Option<Vec<Column>>, &'sta
         (has(Column::Cpu) || (has(Column::Cluster) && has(Column::Core)))
             && columns
                 .iter()
-                .any(|column| matches!(column, Column::Metric(_)))
+                .any(|column| matches!(column, Column::Metric(..)))
     };
     let ours = named().collect::<Option<Vec<Column>>>().filter(is_ours);
     if ours.is_none() && named().any(|of| matches!(of, Some(Column::Cpu | Column::Cluster))) {
@@ -39,18 +30,15 @@ pub fn columns(headers: &[impl AsRef<str>]) -> Result<Option<Vec<Column>>, &'sta
 }
 
 /// The figures of a row, in the line of this number, with an empty variant where no title names a
-/// release; the message of what is wrong with it.
+/// release; the message of what is wrong with it. Caption and titles that stand above its table
+/// come the nearest first.
 pub fn row(
     options: &Options,
     line: u64,
     cells: &[&str],
-    table: &Table<'_>,
+    columns: &[Column],
+    titles: &[String],
 ) -> Result<Vec<Figure>, String> {
-    let Table {
-        columns,
-        headers,
-        titles,
-    } = *table;
     if cells.len() != columns.len() {
         return Err(format!(
             "{} cells where the header has {}",
@@ -70,13 +58,11 @@ pub fn row(
     };
     let (cpu, place) = cpu_of(options, columns, cells)?;
     let mut read = Vec::new();
-    for ((cell, &column), header) in cells.iter().zip(columns).zip(headers) {
-        let Column::Metric(metric) = column else {
+    for (cell, &column) in cells.iter().zip(columns) {
+        let Column::Metric(metric, of_header) = column else {
             continue;
         };
-        let said = || {
-            names::unit_of(header).or_else(|| titles.iter().find_map(|title| names::unit_of(title)))
-        };
+        let said = || of_header.or_else(|| titles.iter().find_map(|title| names::unit_of(title)));
         // Captions are written by hand, and one may say microseconds over nanoseconds: who imports
         // it knows better.
         let unit = (options.unit.clone())

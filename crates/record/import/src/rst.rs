@@ -9,7 +9,7 @@ use crate::Options;
 use crate::error::{ImportError, printable};
 use crate::figures::{Figure, Figures};
 use crate::names::{self, Column};
-use crate::rows::{self, Table};
+use crate::rows;
 use crate::text;
 use itertools::Itertools;
 use recording::units;
@@ -390,14 +390,9 @@ impl Reader<'_> {
             let Some(columns) = &columns else {
                 return Ok(());
             };
-            let table = Table {
-                columns,
-                headers,
-                titles: &titles,
-            };
             let read = record.and_then(|record| {
                 let cells = record.iter().map(String::as_str).collect_vec();
-                rows::row(self.options, before + line, &cells, &table)
+                rows::row(self.options, before + line, &cells, columns, &titles)
             });
             let wrong = |message| {
                 ImportError::new(file, before + line, text::line(text, line), message, RIGHT)
@@ -410,7 +405,7 @@ impl Reader<'_> {
     fn table(&mut self, grid: &[GridLine<'_>]) -> Result<(), ImportError> {
         // What stands above the header in a cell as wide as the table is a title of its own.
         let mut titles = self.caption.iter().cloned().collect_vec();
-        let mut header: Option<(Vec<Column>, Vec<String>)> = None;
+        let mut header: Option<Vec<Column>> = None;
         for (index, row) in grid.iter().enumerate() {
             if is_rule(row.text) {
                 continue;
@@ -422,14 +417,9 @@ impl Reader<'_> {
                 }
                 continue;
             };
-            let Some((columns, names)) = &header else {
+            let Some(columns) = &header else {
                 match rows::columns(&cells) {
-                    Ok(Some(columns)) => {
-                        header = Some((
-                            columns,
-                            cells.iter().map(|cell| (*cell).to_owned()).collect(),
-                        ));
-                    }
+                    Ok(Some(columns)) => header = Some(columns),
                     _ if cells.len() == 1 => titles.push(cells[0].to_owned()),
                     Ok(None) => return Ok(()),
                     Err(message) => return self.wrong(row, message),
@@ -437,16 +427,7 @@ impl Reader<'_> {
                 continue;
             };
             titles.push(self.title.clone());
-            let read = rows::row(
-                self.options,
-                row.number,
-                &cells,
-                &Table {
-                    columns,
-                    headers: names,
-                    titles: &titles,
-                },
-            );
+            let read = rows::row(self.options, row.number, &cells, columns, &titles);
             titles.pop();
             let wrong = |message| self.error(row, message);
             self.found.take(read.map_err(wrong), self.options)?;
