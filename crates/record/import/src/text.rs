@@ -287,6 +287,17 @@ pub fn parted(bytes: &[u8], by: u8) -> Option<(&[u8], &[u8])> {
     Some((&bytes[..at], &bytes[at + 1..]))
 }
 
+/// The number that some bytes are, at most eight.
+#[inline]
+pub fn number(bytes: &[u8], big: bool) -> u64 {
+    let fold = |value: u64, byte: &u8| value << 8 | u64::from(*byte);
+    if big {
+        bytes.iter().fold(0, fold)
+    } else {
+        bytes.iter().rev().fold(0, fold)
+    }
+}
+
 /// Reads some bytes; 0 at the end.
 pub fn some_bytes(input: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
     loop {

@@ -429,32 +429,33 @@ impl<'a> Collector<'a> {
             .iter()
             .flat_map(ClusterIdle::sleeps)
             .collect();
-        let mut doubt = |count: u64, what: &str| {
+        for (count, what) in [
+            (
+                self.gaps,
+                "gaps where the kernel's buffers overflowed: idle intervals around them are left out",
+            ),
+            (
+                self.lost,
+                "events were lost in them, as far as they were counted",
+            ),
+            (self.duplicates, "events stood twice and are counted once"),
+            (
+                self.disordered,
+                "events came before the event that stands before them, and were put in order",
+            ),
+            (
+                self.too_late,
+                "events came too late to be put in order, and were left out",
+            ),
+            (
+                self.unpaired,
+                "idle events have no partner: the trace begins or ends between them, or a CPU went offline",
+            ),
+        ] {
             if count > 0 {
                 trace.doubts.push(format!("{count} {what}"));
             }
-        };
-        doubt(
-            self.gaps,
-            "gaps where the kernel's buffers overflowed: idle intervals around them are left out",
-        );
-        doubt(
-            self.lost,
-            "events were lost in them, as far as they were counted",
-        );
-        doubt(self.duplicates, "events stood twice and are counted once");
-        doubt(
-            self.disordered,
-            "events came before the event that stands before them, and were put in order",
-        );
-        doubt(
-            self.too_late,
-            "events came too late to be put in order, and were left out",
-        );
-        doubt(
-            self.unpaired,
-            "idle events have no partner: the trace begins or ends between them, or a CPU went offline",
-        );
+        }
         Ok(trace)
     }
 }

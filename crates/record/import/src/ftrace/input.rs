@@ -36,6 +36,8 @@ const MOST_SAID: usize = 16 * 1024;
 /// Idle states of a kernel at most: its own limit is 10.
 const MOST_STATES: usize = 64;
 
+pub const RECORD_AGAIN: &str = "copy the file again, or repeat the recording";
+
 pub const WHAT_IS_READ: &str = "what can be read is the kernel's `trace` file, what `trace-cmd report` or `perf script` prints, a systrace page, \
                             trace.dat, and a trace of Perfetto";
 const WHAT_TO_RECORD: &str = "record idle states, for instance with `trace-cmd record -e power:cpu_idle -e timer -e irq` or \

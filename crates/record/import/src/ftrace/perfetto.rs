@@ -7,14 +7,13 @@
 
 use super::collect::Collector;
 use super::event::{Event, Point};
-use super::input::{Options, Remainder, read_fully, unreadable};
+use super::input::{Options, RECORD_AGAIN, Remainder, read_fully, unreadable};
 use super::kind::{self, Fields, KINDS, Kind, Message, Wrong};
 use crate::error::ImportError;
+use crate::text;
 use prost::encoding::{WireType, decode_key, decode_varint};
 use std::collections::HashMap;
 use std::io::Read;
-
-const RIGHT: &str = "copy the file again, or repeat the recording";
 
 /// More than any packet holds: Perfetto's own limit is far below.
 const LONGEST_PACKET: u64 = 64 << 20;
@@ -84,7 +83,7 @@ pub fn read(
 }
 
 fn error(options: &Options, at: u64, what: impl std::fmt::Display) -> ImportError {
-    ImportError::whole(&options.file, format!("at byte {at}: {what}"), RIGHT)
+    ImportError::whole(&options.file, format!("at byte {at}: {what}"), RECORD_AGAIN)
 }
 
 /// The damage of a message.
@@ -158,14 +157,9 @@ fn field<'a>(message: &mut &'a [u8]) -> Result<Option<(u32, Value<'a>)>, Damage>
         .ok_or(Damage("a field is longer than its packet"))?;
     let value = match wire {
         WireType::LengthDelimited => Value::Bytes(bytes),
-        _ => Value::Number(little_endian(bytes)),
+        _ => Value::Number(text::number(bytes, false)),
     };
     Ok(Some((number, value)))
-}
-
-fn little_endian(bytes: &[u8]) -> u64 {
-    let add = |value: u64, byte: &u8| value << 8 | u64::from(*byte);
-    bytes.iter().rev().fold(0, add)
 }
 
 /// The first field of a number in a message that was found to be whole.
@@ -436,7 +430,7 @@ impl Reader<'_, '_, '_> {
                         let what = format!(
                             "`{name}` of CPU {cpu} at {time_ns} ns has no `{field}` that could be used"
                         );
-                        let error = ImportError::whole(&self.options.file, what, RIGHT);
+                        let error = ImportError::whole(&self.options.file, what, RECORD_AGAIN);
                         self.left.wrong(self.options, error)?;
                     }
                 }

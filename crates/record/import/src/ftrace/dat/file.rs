@@ -1,5 +1,7 @@
 //! Bytes, numbers and texts of a file, and what is compressed in it.
 
+use crate::ftrace::input::RECORD_AGAIN;
+use crate::text::number;
 use std::io::{self, Cursor, Read, Seek, SeekFrom};
 
 /// The bytes that the file begins with.
@@ -13,7 +15,13 @@ pub struct Bad {
     pub right: &'static str,
 }
 
-pub const RECORD_AGAIN: &str = "copy the file again, or repeat the recording";
+impl Bad {
+    pub fn new(at: u64, what: impl Into<String>) -> Self {
+        let what = what.into();
+        let right = RECORD_AGAIN;
+        Self { at, what, right }
+    }
+}
 
 /// More than any part but the events themselves has: kallsyms and the formats take some 10 MB.
 const MOST_BYTES: u64 = 256 << 20;
@@ -25,17 +33,6 @@ pub struct File<R> {
     input: R,
     pub big: bool,
     pub at: u64,
-}
-
-/// The number that some bytes are, at most eight.
-#[inline]
-pub fn number(bytes: &[u8], big: bool) -> u64 {
-    let fold = |value: u64, byte: &u8| value << 8 | u64::from(*byte);
-    if big {
-        bytes.iter().fold(0, fold)
-    } else {
-        bytes.iter().rev().fold(0, fold)
-    }
 }
 
 impl<R: Read + Seek> File<R> {
@@ -56,11 +53,7 @@ impl<R: Read + Seek> File<R> {
     }
 
     pub fn bad(&self, what: impl Into<String>) -> Bad {
-        Bad {
-            at: self.at,
-            what: what.into(),
-            right: RECORD_AGAIN,
-        }
+        Bad::new(self.at, what)
     }
 
     pub fn seek(&mut self, to: u64) -> Result<(), Bad> {
@@ -173,11 +166,7 @@ impl Compression {
             from.take(u64::from(length) + 1).read_to_end(&mut bytes)?;
             Ok(bytes)
         };
-        let bad = |what: String| Bad {
-            at: begin,
-            what,
-            right: RECORD_AGAIN,
-        };
+        let bad = |what: String| Bad::new(begin, what);
         let bytes = unpacked()
             .map_err(|error| bad(format!("a compressed part cannot be unpacked: {error}")))?;
         if bytes.len() != length as usize {

@@ -1,8 +1,7 @@
 //! The kernel's formats of events, and the fields of an event.
 
 use super::super::kind::{Fields, Kind};
-use super::file;
-use crate::text::parted;
+use crate::text::{self, parted};
 
 /// Names of the kernel's functions, and its texts, by their addresses.
 #[derive(Default)]
@@ -187,7 +186,7 @@ fn number(data: &[u8], big: bool, is_signed: bool) -> Option<u64> {
     if !matches!(data.len(), 1 | 2 | 4 | 8) {
         return None;
     }
-    let value = file::number(data, big);
+    let value = text::number(data, big);
     let unused = 64 - 8 * data.len() as u32;
     Some(if is_signed {
         ((value << unused).cast_signed() >> unused).cast_unsigned()

@@ -5,7 +5,7 @@ use super::file::{self, Bad, Compression, File};
 use super::format::{Addresses, Format, header_field};
 use super::pages::{CpuData, PageHeader, PageLayout};
 use crate::error::{printable, printable_bytes};
-use crate::text::parted;
+use crate::text::{number, parted};
 use std::collections::{BTreeMap, HashMap};
 use std::io::{Cursor, Read, Seek};
 
@@ -119,11 +119,8 @@ impl Layout {
             b"flyrecord\0" => {}
             b"latency  \0" => {
                 let right = "import what `trace-cmd report` prints of it";
-                return Err(Bad {
-                    at: file.at,
-                    what: "the file holds the text of a latency tracer".to_owned(),
-                    right,
-                });
+                let bad = file.bad("the file holds the text of a latency tracer");
+                return Err(Bad { right, ..bad });
             }
             _ => return Err(file.bad("neither `flyrecord` nor `latency` stands before the events")),
         }
@@ -139,12 +136,11 @@ impl Layout {
         let name = file.text()?;
         file.text()?;
         let Some(compression) = Compression::find(&name) else {
-            let what = format!("the file is compressed with `{}`", printable_bytes(&name));
+            let bad = format!("the file is compressed with `{}`", printable_bytes(&name));
             let right = "none, zlib and zstd can be read: convert it with `trace-cmd convert --compression none`";
             return Err(Bad {
-                at: file.at,
-                what,
                 right,
+                ..file.bad(bad)
             });
         };
         self.compression = compression;
@@ -409,7 +405,7 @@ impl Layout {
 
     /// The format of an event, by the number that it begins with.
     pub fn format_of(&self, event: &[u8]) -> Option<&Format> {
-        let number = file::number(event.get(..2)?, self.big);
+        let number = number(event.get(..2)?, self.big);
         self.formats.get(&(number as u16))
     }
 }

@@ -66,11 +66,8 @@ fn describe(layout: &Layout, left: &mut Remainder) -> Result<(), Bad> {
             "the trace's clock `{}` does not count nanoseconds",
             layout.clock
         );
-        return Err(Bad {
-            at: 0,
-            what,
-            right: "record with `trace-cmd record -C local`, mono or boot",
-        });
+        let right = "record with `trace-cmd record -C local`, mono or boot";
+        return Err(Bad { at: 0, what, right });
     }
     if !layout.knows_ticks
         && layout
@@ -133,11 +130,7 @@ fn read_file(
                     {
                         let name = String::from_utf8_lossy(&format.name);
                         let what = format!("`{name}` has no `{field}` that could be used");
-                        let bad = Bad {
-                            at: pages.page_at,
-                            what,
-                            right: file::RECORD_AGAIN,
-                        };
+                        let bad = Bad::new(pages.page_at, what);
                         left.wrong(options, error(options, &bad)).map_err(|_| bad)?;
                     }
                 }

@@ -4,7 +4,8 @@
 //! word of 32 bits before it: five bits say how long it is or what else it is, the others by how
 //! much time it follows the one before.
 
-use super::file::{Bad, Compression, File, RECORD_AGAIN, number};
+use super::file::{Bad, Compression, File};
+use crate::text::number;
 use std::io::{Read, Seek};
 
 /// Events before this page were lost: a bit of the count of used bytes.
@@ -124,11 +125,7 @@ impl Pages {
             self.at,
             self.cpu
         );
-        Bad {
-            at: self.page_at,
-            what,
-            right: RECORD_AGAIN,
-        }
+        Bad::new(self.page_at, what)
     }
 
     /// Goes to the next event.
