@@ -13,91 +13,61 @@ pub enum Clock {
     /// The processor's counter, by its own instruction.
     Counter,
     /// A clock of the kernel, by the C library, which reads it without a system call where it can.
-    Library(Source),
+    Library(libc::clockid_t),
     /// The same by system call.
-    Call(Source),
+    Call(libc::clockid_t),
 }
 
-/// A clock of the kernel.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Source {
-    /// `CLOCK_MONOTONIC`.
-    Monotonic,
-    /// `CLOCK_MONOTONIC_RAW`.
-    Raw,
-    /// `CLOCK_MONOTONIC_COARSE`.
-    Coarse,
-}
-
-impl Source {
-    const fn id(self) -> libc::clockid_t {
-        match self {
-            Self::Monotonic => libc::CLOCK_MONOTONIC,
-            Self::Raw => libc::CLOCK_MONOTONIC_RAW,
-            Self::Coarse => libc::CLOCK_MONOTONIC_COARSE,
-        }
-    }
-}
+/// All of them, with their names in recordings.
+pub const CLOCKS: [(&str, Clock); 7] = [
+    ("counter", Clock::Counter),
+    ("CLOCK_MONOTONIC", Clock::Library(libc::CLOCK_MONOTONIC)),
+    (
+        "CLOCK_MONOTONIC_RAW",
+        Clock::Library(libc::CLOCK_MONOTONIC_RAW),
+    ),
+    (
+        "CLOCK_MONOTONIC_COARSE",
+        Clock::Library(libc::CLOCK_MONOTONIC_COARSE),
+    ),
+    (
+        "CLOCK_MONOTONIC by system call",
+        Clock::Call(libc::CLOCK_MONOTONIC),
+    ),
+    (
+        "CLOCK_MONOTONIC_RAW by system call",
+        Clock::Call(libc::CLOCK_MONOTONIC_RAW),
+    ),
+    (
+        "CLOCK_MONOTONIC_COARSE by system call",
+        Clock::Call(libc::CLOCK_MONOTONIC_COARSE),
+    ),
+];
 
 impl Clock {
-    /// All of them.
-    pub const ALL: [Self; 7] = [
-        Self::Counter,
-        Self::Library(Source::Monotonic),
-        Self::Library(Source::Raw),
-        Self::Library(Source::Coarse),
-        Self::Call(Source::Monotonic),
-        Self::Call(Source::Raw),
-        Self::Call(Source::Coarse),
-    ];
-
-    /// Name of the clock in recordings.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Counter => "counter",
-            Self::Library(Source::Monotonic) => "CLOCK_MONOTONIC",
-            Self::Library(Source::Raw) => "CLOCK_MONOTONIC_RAW",
-            Self::Library(Source::Coarse) => "CLOCK_MONOTONIC_COARSE",
-            Self::Call(Source::Monotonic) => "CLOCK_MONOTONIC by system call",
-            Self::Call(Source::Raw) => "CLOCK_MONOTONIC_RAW by system call",
-            Self::Call(Source::Coarse) => "CLOCK_MONOTONIC_COARSE by system call",
-        }
-    }
-
     /// Reads it: nanoseconds, or ticks of the counter. A read of the kernel's clock begins when the
     /// value of the read `before` is there.
     #[inline]
     pub fn read(self, before: u64) -> u64 {
         // Always 0, which the compiler does not know.
         let wait = (before & black_box(0)) as libc::clockid_t;
+        let mut time = libc::timespec {
+            tv_sec: 0,
+            tv_nsec: 0,
+        };
         match self {
-            Self::Counter => dataplane::machine::ticks(),
-            Self::Library(source) => {
-                let mut time = libc::timespec {
-                    tv_sec: 0,
-                    tv_nsec: 0,
-                };
+            Self::Counter => return dataplane::machine::ticks(),
+            Self::Library(id) => {
                 // SAFETY: the call writes one timespec, and `time` is one.
-                unsafe { libc::clock_gettime(source.id() | wait, &raw mut time) };
-                nanoseconds(time)
+                unsafe { libc::clock_gettime(id | wait, &raw mut time) };
             }
-            Self::Call(source) => {
-                let mut time = libc::timespec {
-                    tv_sec: 0,
-                    tv_nsec: 0,
-                };
+            Self::Call(id) => {
                 // SAFETY: the system call writes one timespec, and `time` is one.
-                unsafe {
-                    libc::syscall(libc::SYS_clock_gettime, source.id() | wait, &raw mut time)
-                };
-                nanoseconds(time)
+                unsafe { libc::syscall(libc::SYS_clock_gettime, id | wait, &raw mut time) };
             }
         }
+        time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
     }
-}
-
-const fn nanoseconds(time: libc::timespec) -> u64 {
-    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
 /// The clock source that the kernel reads, such as `tsc` or `kvm-clock`; `None` where it does not
@@ -134,7 +104,11 @@ mod tests {
 
     #[test]
     fn the_same_clock_read_twice_ways_goes_on() {
-        for source in [Source::Monotonic, Source::Raw, Source::Coarse] {
+        for source in [
+            libc::CLOCK_MONOTONIC,
+            libc::CLOCK_MONOTONIC_RAW,
+            libc::CLOCK_MONOTONIC_COARSE,
+        ] {
             let times = [
                 Clock::Library(source).read(0),
                 Clock::Call(source).read(0),

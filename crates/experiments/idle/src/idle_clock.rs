@@ -1,11 +1,11 @@
 //! `idle-clock`: what reading a clock and dividing cost the idle loop.
 
 use crate::asked::{self, USUAL_HZ, USUAL_PLATFORM, check_there, kinds, traced};
-use crate::clocks::{self, Clock};
+use crate::clocks::{self, CLOCKS};
 use crate::energy::{Segments, energy};
 use crate::oracle::MIDDLE;
 use crate::published_reads::{Reads, Spread};
-use crate::reads::{self, Division, Effort, Times};
+use crate::reads::{self, DIVISIONS, Effort, Times};
 use crate::replay::{Chooser, Unsaid, replay};
 use crate::trace::TracedIntervals;
 use experiment::setting::{self, CheckedSetting, InputFile, Number, Or};
@@ -95,11 +95,10 @@ impl Experiment for IdleClock {
     }
 
     fn run(&self, request: &Request<'_>, observer: &Observer) -> Result<Recording, Error> {
-        let recording = match request.world {
-            World::Sim => replayed(request, observer)?,
-            _ => here(&request.settings, observer)?,
-        };
-        Ok(recording)
+        match request.world {
+            World::Sim => replayed(request, observer),
+            _ => here(&request.settings, observer),
+        }
     }
 }
 
@@ -126,27 +125,26 @@ fn here(settings: &Settings, observer: &Observer) -> Result<Recording, Error> {
     let counts = thread_counts(most);
     let progress = &observer.progress;
     progress.expect(
-        (Clock::ALL.len() * counts.len() + 2 * Division::ALL.len()) as u64,
+        (CLOCKS.len() * counts.len() + 2 * DIVISIONS.len()) as u64,
         "clocks and divisions",
     );
 
     let mut recording = Recording::new(header(World::Host));
     let tick_ns = 1e9 / dataplane::machine::counter_hz() as f64;
-    for clock in Clock::ALL {
+    for (name, clock) in CLOCKS {
         for &threads in &counts {
             progress.check()?;
             let times = reads::clock(clock, threads, effort, tick_ns);
-            let (name, threads) = (clock.name(), threads.to_string());
-            let metric = metrics::CLOCK_READ;
+            let (threads, metric) = (threads.to_string(), metrics::CLOCK_READ);
             add(&mut recording, name, "clock-read", &threads, metric, &times);
             progress.step();
         }
     }
-    for division in Division::ALL {
+    for (name, division) in DIVISIONS {
         for (known, mode) in [(true, "divisor known"), (false, "divisor unknown")] {
             progress.check()?;
             let times = reads::division(division, known, effort, tick_ns);
-            let (name, metric) = (division.name(), metrics::DIVISION);
+            let metric = metrics::DIVISION;
             add(&mut recording, name, "division", mode, metric, &times);
             progress.step();
         }

@@ -101,41 +101,27 @@ pub enum Division {
 const MULTIPLIER: u64 = 0x20c4_9ba5_e353_f7cf;
 const MULTIPLIER_SHIFT: u32 = 68;
 
-impl Division {
-    /// All of them.
-    pub const ALL: [Self; 3] = [Self::By1000, Self::Shift10, Self::MultiplyShift];
+/// All of them, with their names in recordings.
+pub const DIVISIONS: [(&str, Division); 3] = [
+    ("/ 1000", Division::By1000),
+    (">> 10", Division::Shift10),
+    ("multiply and shift", Division::MultiplyShift),
+];
 
-    /// Name of the division in recordings.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::By1000 => "/ 1000",
-            Self::Shift10 => ">> 10",
-            Self::MultiplyShift => "multiply and shift",
-        }
-    }
-
-    /// Divides.
-    #[inline(always)]
-    pub fn divide(self, ns: u64) -> u64 {
-        match self {
-            Self::By1000 => ns / 1000,
-            Self::Shift10 => ns >> 10,
-            Self::MultiplyShift => {
-                ((u128::from(ns >> 3) * u128::from(MULTIPLIER)) >> MULTIPLIER_SHIFT) as u64
-            }
-        }
-    }
+#[inline(always)]
+fn multiply_and_shift(ns: u64, multiplier: u64, shift: u32) -> u64 {
+    ((u128::from(ns >> 3) * u128::from(multiplier)) >> shift) as u64
 }
 
 /// Times divisions, each of which waits for the one before it. With `known` the compiler knows the
 /// divisor.
 pub fn division(division: Division, known: bool, effort: Effort, tick_ns: f64) -> Times {
     match (division, known) {
-        (Division::By1000, true) => chain(effort, tick_ns, |ns| Division::By1000.divide(ns)),
-        (Division::Shift10, true) => chain(effort, tick_ns, |ns| Division::Shift10.divide(ns)),
-        (Division::MultiplyShift, true) => {
-            chain(effort, tick_ns, |ns| Division::MultiplyShift.divide(ns))
-        }
+        (Division::By1000, true) => chain(effort, tick_ns, |ns| ns / 1000),
+        (Division::Shift10, true) => chain(effort, tick_ns, |ns| ns >> 10),
+        (Division::MultiplyShift, true) => chain(effort, tick_ns, |ns| {
+            multiply_and_shift(ns, MULTIPLIER, MULTIPLIER_SHIFT)
+        }),
         (Division::By1000, false) => {
             let divisor = black_box(1000_u64).max(1);
             chain(effort, tick_ns, |ns| ns / divisor)
@@ -147,7 +133,7 @@ pub fn division(division: Division, known: bool, effort: Effort, tick_ns: f64) -
         (Division::MultiplyShift, false) => {
             let (multiplier, shift) = (black_box(MULTIPLIER), black_box(MULTIPLIER_SHIFT));
             chain(effort, tick_ns, |ns| {
-                ((u128::from(ns >> 3) * u128::from(multiplier)) >> shift) as u64
+                multiply_and_shift(ns, multiplier, shift)
             })
         }
     }
@@ -170,6 +156,7 @@ fn chain(effort: Effort, tick_ns: f64, divide: impl Fn(u64) -> u64) -> Times {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::clocks::CLOCKS;
     use proptest::prelude::*;
 
     #[test]
@@ -194,7 +181,7 @@ mod tests {
             reads: 200,
         };
         for threads in [1, 2] {
-            for source in [Clock::Counter, Clock::ALL[1], Clock::ALL[4]] {
+            for source in [0, 1, 4].map(|at| CLOCKS[at].1) {
                 let times = clock(source, threads, effort, 1.0);
                 assert!(
                     times.min <= times.average && times.average <= times.max && times.average > 0.0,
@@ -208,7 +195,7 @@ mod tests {
     proptest! {
         #[test]
         fn a_multiplication_divides_exactly(ns in any::<u64>()) {
-            prop_assert_eq!(Division::MultiplyShift.divide(ns), ns / 1000);
+            prop_assert_eq!(multiply_and_shift(ns, MULTIPLIER, MULTIPLIER_SHIFT), ns / 1000);
         }
     }
 }

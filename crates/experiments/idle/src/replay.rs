@@ -38,11 +38,6 @@ impl Unsaid {
         is_taught: true,
         ..Self::TIMER
     };
-    /// The same without a timer.
-    pub const ENDLESS: Self = Self {
-        is_endless: true,
-        ..Self::TIMER
-    };
 
     /// The ends of what a trace does not say, and a governor asks for. `own` is true for the
     /// governor of the traced kernel.

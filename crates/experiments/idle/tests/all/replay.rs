@@ -14,6 +14,12 @@ use std::collections::BTreeMap;
 
 const TICK_NS: u64 = 4_000_000;
 
+/// No timer is known.
+const ENDLESS: Unsaid = Unsaid {
+    is_endless: true,
+    ..Unsaid::TIMER
+};
+
 pub(crate) fn platform(name: &str) -> Platform {
     let path = format!(
         "{}/../../../data/platforms/idle/{name}.toml",
@@ -266,7 +272,7 @@ proptest! {
             let segments = Segments::new(&platform, &traced);
             let oracle = Oracle::new(&platform, &segments, &traced);
             for kind in Kind::ALL.map(Chooser::Governor).into_iter().chain([Chooser::Recorded]) {
-                for unsaid in [Unsaid::TIMER, Unsaid::ENDLESS, Unsaid { is_taught: true, ..Unsaid::TIMER }] {
+                for unsaid in [Unsaid::TIMER, ENDLESS, Unsaid { is_taught: true, ..Unsaid::TIMER }] {
                     let replayed = replay(&platform, &traced, kind, unsaid, TICK_NS, &mut Ideal);
                     let energies = energy(&platform, &segments, &replayed);
                     for (point, energy) in energies.iter().enumerate() {
@@ -341,7 +347,7 @@ proptest! {
         let known_only = TracedIntervals::from_sleeps(traced.all().map(|sleep| Sleep { length: known(5_000_000), ..*sleep }));
         let platform = platform("juno-r2");
         for kind in Kind::ALL {
-            let [a, b] = [Unsaid::TIMER, Unsaid::ENDLESS].map(|unsaid| replay(&platform, &known_only, Chooser::Governor(kind), unsaid, TICK_NS, &mut Ideal));
+            let [a, b] = [Unsaid::TIMER, ENDLESS].map(|unsaid| replay(&platform, &known_only, Chooser::Governor(kind), unsaid, TICK_NS, &mut Ideal));
             prop_assert_eq!(a.chosen, b.chosen);
         }
     }
@@ -514,7 +520,7 @@ fn errors(platform: &Platform, traced: &TracedIntervals, kind: Kind, tick_ns: u6
         platform,
         traced,
         Chooser::Governor(kind),
-        Unsaid::ENDLESS,
+        ENDLESS,
         tick_ns,
         &mut Ideal,
     );
