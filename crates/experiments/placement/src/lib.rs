@@ -34,5 +34,5 @@ mod workloads;
 pub use input::{Input, RcuChoice};
 pub use operating_points::{PointCost, points};
 pub use placement::Placement;
-pub use seed_run::{SeedResult, one};
+pub use seed_run::outcome;
 pub use workloads::NAMES;

@@ -5,7 +5,7 @@ use crate::input::{
     SECONDS, SEED, SEEDS, SET, WANTED, WORKLOAD,
 };
 use crate::many_tasks::{self, DUTY, FULL, PERIOD, RULES, TASKS};
-use crate::seed_run::one;
+use crate::seed_run::outcome;
 use crate::{lanes, results};
 use experiment::setting::Switch;
 use experiment::{About, Experiment, Observer, Request, Result, World, side_by_side};
@@ -132,9 +132,11 @@ fn runs(recording: &mut Recording, input: &Input, observer: &Observer) -> Result
         .flat_map(|&kind| (0..u64::from(count)).map(move |seed| (kind, first + seed)))
         .collect_vec();
     progress.expect(jobs.len() as u64, "runs");
-    let found = side_by_side(progress, jobs, |(kind, seed)| one(input, kind, seed))?;
+    let found = side_by_side(progress, jobs, |(kind, seed)| {
+        outcome(input, kind, seed, false, input.time_ns)
+    })?;
     for (kind, found) in input.policies.iter().zip(found.chunks(count as usize)) {
-        results::add(recording, *kind, found);
+        results::add(recording, input, *kind, found);
     }
     let mut timelines = Timelines::default();
     for &kind in &input.policies {

@@ -2,10 +2,10 @@
 
 use crate::input::{Input, RcuChoice};
 use crate::operating_points::points;
-use crate::seed_run::{SeedResult, TaskResult};
+use crate::seed_run::{TaskResult, complaints, owners, tasks};
 use itertools::Itertools;
 use minikernel::placement::Kind;
-use minikernel::{Action, CpuSet, Frequency, TaskSpec};
+use minikernel::{Action, CpuCounts, CpuSet, Frequency, Outcome, TaskSpec, WakeCause};
 use recording::{Header, Picture, Recording, Series, facts, metrics};
 
 /// The case of each seed's figures; the iterations are the seeds.
@@ -135,30 +135,27 @@ pub fn describe(header: &mut Header, input: &Input, kept: Option<std::ops::Range
 }
 
 /// Adds what a policy did with each seed.
-pub fn add(recording: &mut Recording, kind: Kind, found: &[SeedResult]) {
+pub fn add(recording: &mut Recording, input: &Input, kind: Kind, outcomes: &[Outcome]) {
     let series = recording.series(kind.name(), CASE, MODE);
-    for (iteration, found) in found.iter().enumerate() {
-        seed(recording, series, iteration as u32, found);
-        if found.owners.iter().map(|(_, energy)| energy).sum::<u128>() != found.integral {
-            recording.header.complaints.push(format!(
-                "{kind}, seed {}: the owners' energies do not add up to the integral.",
-                recording.header.seed + iteration as u64
-            ));
-        }
-        for complaint in &found.complaints {
-            let seed = recording.header.seed + iteration as u64;
-            recording
-                .header
-                .complaints
-                .push(format!("{kind}, seed {seed}: {complaint}"));
-        }
+    let mut of_seeds = Vec::new();
+    for (iteration, outcome) in (0..).zip(outcomes) {
+        let tasks = tasks(input, outcome);
+        of_machine(recording, series, iteration, input, outcome);
+        of_tasks(recording, series, iteration, &tasks);
+        of_seeds.push(tasks);
+        let seed = recording.header.seed + u64::from(iteration);
+        let complaints = complaints(outcome).into_iter();
+        recording
+            .header
+            .complaints
+            .extend(complaints.map(|complaint| format!("{kind}, seed {seed}: {complaint}")));
     }
     let series = recording.series(kind.name(), POOLED, "");
-    for at in 0..found.first().map_or(0, |found| found.tasks.len()) {
+    for at in 0..of_seeds.first().map_or(0, Vec::len) {
         let pool = |of: fn(&TaskResult) -> &Vec<u64>| {
-            let mut all = found
+            let mut all = of_seeds
                 .iter()
-                .flat_map(|found| of(&found.tasks[at]))
+                .flat_map(|tasks| of(&tasks[at]))
                 .copied()
                 .collect_vec();
             all.sort_unstable();
@@ -168,60 +165,81 @@ pub fn add(recording: &mut Recording, kind: Kind, found: &[SeedResult]) {
             recording,
             series,
             0,
-            &found[0].tasks[at].name.clone(),
+            &of_seeds[0][at].name,
             &pool(|task| &task.responses),
             &pool(|task| &task.latencies),
         );
     }
 }
 
-fn seed(recording: &mut Recording, series: Series, iteration: u32, found: &SeedResult) {
-    let seconds = found.time as f64 / 1e12;
+/// Adds energy by owner, the use of domains, idle states, wake-ups and callbacks.
+fn of_machine(
+    recording: &mut Recording,
+    series: Series,
+    iteration: u32,
+    input: &Input,
+    outcome: &Outcome,
+) {
+    let seconds = outcome.time as f64 / 1e12;
     let mut add = |metric: metrics::Metric, subject: &str, value: f64| {
         recording.add(series, iteration, metric, subject, value);
     };
-    add(metrics::ENERGY, "", unit_s(found.integral));
+    add(metrics::ENERGY, "", unit_s(outcome.integral));
     add(metrics::RUN_TIME, "", seconds);
-    for (owner, energy) in &found.owners {
-        add(metrics::OWNED_ENERGY, owner, unit_s(*energy));
+    for (owner, energy) in owners(input, outcome) {
+        add(metrics::OWNED_ENERGY, &owner, unit_s(energy));
     }
-    for (domain, time) in &found.running {
-        add(
-            metrics::RUNNING,
-            domain,
-            *time as f64 / found.time.max(1) as f64,
-        );
+    for domain in &outcome.domains {
+        let part = domain.running as f64 / outcome.time.max(1) as f64;
+        add(metrics::RUNNING, &domain.name, part);
     }
-    for (state, entered, time) in &found.idle {
-        add(metrics::IDLE_ENTERED, state, *entered as f64);
-        add(metrics::IDLE_TIME, state, *time as f64 / 1e3);
-    }
-    found
-        .power_domains
-        .iter()
-        .for_each(|(state, entered)| add(metrics::IDLE_ENTERED, state, *entered as f64));
-    for (cause, count) in &found.wake_ups {
-        add(metrics::WAKE_UP_RATE, cause, *count as f64 / seconds);
-    }
-    for (metric, count) in [
-        metrics::CALLBACK_RATE,
-        metrics::SOFTIRQ_CALLBACK_RATE,
-        metrics::THREAD_CALLBACK_RATE,
-    ]
-    .into_iter()
-    .zip(found.callbacks)
-    {
-        add(metric, "", count as f64 / seconds);
-    }
-    for task in &found.tasks {
-        add(metrics::MIGRATIONS, &task.name, task.moves as f64);
-        add(metrics::TASK_WAKE_UPS, &task.name, task.wake_ups as f64);
-        if !task.responses.is_empty() {
-            add(metrics::MISSED_PERIODS, &task.name, task.missed[0] as f64);
-            add(metrics::SKIPPED_PERIODS, &task.name, task.missed[1] as f64);
+    for domain in &input.hardware.domains {
+        for (number, state) in domain.states.iter().enumerate() {
+            let cpus = || outcome.cpus[domain.cpus.clone()].iter();
+            let usages = || cpus().filter_map(|cpu| cpu.idle.get(number));
+            let entered: u64 = usages().map(|usage| usage.entered).sum();
+            let time_ns: u64 = usages().map(|usage| usage.time_ns).sum();
+            let name = format!("{} {}", domain.name, state.name);
+            add(metrics::IDLE_ENTERED, &name, entered as f64);
+            add(metrics::IDLE_TIME, &name, time_ns as f64 / 1e3);
         }
     }
-    for task in &found.tasks {
+    for domain in &outcome.power_domains {
+        for (state, entered) in &domain.entered {
+            let name = format!("power domain {} {state}", domain.name);
+            add(metrics::IDLE_ENTERED, &name, *entered as f64);
+        }
+    }
+    let rate = |count: &dyn Fn(&CpuCounts) -> u64| {
+        outcome.cpus.iter().map(count).sum::<u64>() as f64 / seconds
+    };
+    for (cause, name) in WakeCause::NAMES.into_iter().enumerate() {
+        let rate = rate(&|cpu| cpu.wake_ups[cause]);
+        if rate > 0.0 {
+            add(metrics::WAKE_UP_RATE, name, rate);
+        }
+    }
+    add(metrics::CALLBACK_RATE, "", rate(&|cpu| cpu.queued));
+    let in_softirq = rate(&|cpu| cpu.invoked_in_softirq);
+    add(metrics::SOFTIRQ_CALLBACK_RATE, "", in_softirq);
+    let in_threads = rate(&|cpu| cpu.invoked_in_threads);
+    add(metrics::THREAD_CALLBACK_RATE, "", in_threads);
+}
+
+/// Adds what became of the tasks.
+fn of_tasks(recording: &mut Recording, series: Series, iteration: u32, tasks: &[TaskResult]) {
+    let mut add = |metric: metrics::Metric, task: &TaskResult, count: u64| {
+        recording.add(series, iteration, metric, &task.name, count as f64);
+    };
+    for task in tasks {
+        add(metrics::MIGRATIONS, task, task.moves);
+        add(metrics::TASK_WAKE_UPS, task, task.wake_ups);
+        if !task.responses.is_empty() {
+            add(metrics::MISSED_PERIODS, task, task.missed[0]);
+            add(metrics::SKIPPED_PERIODS, task, task.missed[1]);
+        }
+    }
+    for task in tasks {
         ran(recording, series, iteration, task);
         times(
             recording,

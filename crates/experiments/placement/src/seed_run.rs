@@ -3,38 +3,11 @@
 use crate::input::Input;
 use experiment::{Error, Result};
 use minikernel::placement::Kind;
-use minikernel::{Outcome, Owner, WakeCause};
+use minikernel::{Outcome, Owner};
 use recording::{grouped, place_of};
 
-/// The result of a run.
-#[derive(Debug, PartialEq)]
-pub struct SeedResult {
-    /// The time that it lasted, in ps.
-    pub time: u64,
-    /// Energy by owner, in units of the platform's table times ps, without the owners that have
-    /// none.
-    pub owners: Vec<(String, u128)>,
-    /// All energy, integrated beside the owners' shares.
-    pub integral: u128,
-    /// Domains by name, each with the time in ps in which at least one of its CPUs ran.
-    pub running: Vec<(String, u64)>,
-    /// Idle states of each domain by name, each with the number of entries and the time in it in
-    /// ns.
-    pub idle: Vec<(String, u64, u64)>,
-    /// States of power domains that the kernel switches, each with the number of entries.
-    pub power_domains: Vec<(String, u64)>,
-    /// Wake-ups of idle CPUs by cause, without the causes that there were not.
-    pub wake_ups: Vec<(&'static str, u64)>,
-    /// Callbacks: queued, invoked in softirqs, invoked in threads.
-    pub callbacks: [u64; 3],
-    /// Results of each task.
-    pub tasks: Vec<TaskResult>,
-    /// Complaints, a sentence each: grace periods that took too long, deadlocks of mutexes.
-    pub complaints: Vec<String>,
-}
-
 /// The result of a task.
-#[derive(Debug, Default, PartialEq)]
+#[derive(Default)]
 pub struct TaskResult {
     /// Name of the task.
     pub name: String,
@@ -54,18 +27,10 @@ pub struct TaskResult {
     pub latencies: Vec<u64>,
 }
 
-/// Runs a policy with a seed.
+/// Runs a policy with a seed for a time, with its stamps if they are wanted.
 ///
 /// # Errors
 /// The kernel refuses.
-pub fn one(input: &Input, kind: Kind, seed: u64) -> Result<SeedResult> {
-    Ok(found(
-        input,
-        outcome(input, kind, seed, false, input.time_ns)?,
-    ))
-}
-
-/// The same for a time, with its stamps if they are wanted.
 pub fn outcome(
     input: &Input,
     kind: Kind,
@@ -86,7 +51,9 @@ pub fn outcome(
     .map_err(|wrong| Error::failed(format!("{}: {wrong}", input.workload_name)))
 }
 
-fn found(input: &Input, outcome: Outcome) -> SeedResult {
+/// The owners by name with their energy, in units of the platform's table times ps, without those
+/// that have none.
+pub fn owners(input: &Input, outcome: &Outcome) -> Vec<(String, u128)> {
     let mut owners = Vec::new();
     for (at, &owner) in outcome.owners.iter().enumerate() {
         for (number, domain) in outcome.domains.iter().enumerate() {
@@ -94,69 +61,20 @@ fn found(input: &Input, outcome: Outcome) -> SeedResult {
             if energy == 0 {
                 continue;
             }
-            owners.push((owner_name(input, &outcome, owner, number), energy));
+            owners.push((owner_name(input, outcome, owner, number), energy));
         }
     }
-    let idle = input
-        .hardware
-        .domains
-        .iter()
-        .flat_map(|domain| {
-            let cpus = &outcome.cpus;
-            domain.states.iter().enumerate().map(move |(state, of)| {
-                let usages = || {
-                    domain
-                        .cpus
-                        .clone()
-                        .filter_map(|cpu| cpus[cpu].idle.get(state))
-                };
-                (
-                    format!("{} {}", domain.name, of.name),
-                    usages().map(|usage| usage.entered).sum(),
-                    usages().map(|usage| usage.time_ns).sum(),
-                )
-            })
-        })
-        .collect();
-    let power_domains = outcome.power_domains.iter().flat_map(|domain| {
-        domain
-            .entered
-            .iter()
-            .map(|(state, entered)| (format!("power domain {} {state}", domain.name), *entered))
-    });
-    let cpus = || outcome.cpus.iter();
-    let woken = |cause: usize| cpus().map(|cpu| cpu.wake_ups[cause]).sum::<u64>();
-    let wake_ups = WakeCause::NAMES
+    grouped(owners)
         .into_iter()
-        .enumerate()
-        .map(|(cause, name)| (name, woken(cause)));
-    let callbacks = [
-        cpus().map(|cpu| cpu.queued).sum(),
-        cpus().map(|cpu| cpu.invoked_in_softirq).sum(),
-        cpus().map(|cpu| cpu.invoked_in_threads).sum(),
-    ];
-    SeedResult {
-        time: outcome.time,
-        integral: outcome.integral,
-        running: outcome
-            .domains
-            .iter()
-            .map(|domain| (domain.name.clone(), domain.running))
-            .collect(),
-        power_domains: power_domains.collect(),
-        idle,
-        wake_ups: wake_ups.filter(|(_, count)| *count > 0).collect(),
-        callbacks,
-        complaints: complaints(&outcome),
-        owners: grouped(owners)
-            .into_iter()
-            .map(|(name, energies)| (name, energies.iter().sum()))
-            .collect(),
-        tasks: tasks(input, outcome),
-    }
+        .map(|(name, energies)| (name, energies.iter().sum()))
+        .collect()
 }
 
-fn complaints(outcome: &Outcome) -> Vec<String> {
+/// What there is to complain of, a sentence each: energies that do not add up, grace periods that
+/// took too long, deadlocks of mutexes.
+pub fn complaints(outcome: &Outcome) -> Vec<String> {
+    let is_wrong = outcome.total() != outcome.integral;
+    let sum = is_wrong.then(|| "the owners' energies do not add up to the integral.".to_owned());
     let stalls = outcome.stalls.iter().map(|(_, words)| format!("{words}."));
     let deadlocks = outcome.deadlocks.iter().map(|(time, words)| {
         format!(
@@ -164,20 +82,16 @@ fn complaints(outcome: &Outcome) -> Vec<String> {
             *time as f64 / 1e12
         )
     });
-    stalls.chain(deadlocks).collect()
+    sum.into_iter().chain(stalls).chain(deadlocks).collect()
 }
 
 /// The tasks of the workload; copies of one task count as one, and so do tasks of the same name.
-fn tasks(input: &Input, outcome: Outcome) -> Vec<TaskResult> {
+pub fn tasks(input: &Input, outcome: &Outcome) -> Vec<TaskResult> {
     let domains = &input.hardware.domains;
     let of_cpu = |cpu: usize| domains.iter().find(|domain| domain.cpus.contains(&cpu));
     let mut tasks: Vec<TaskResult> = Vec::new();
-    for task in outcome
-        .tasks
-        .into_iter()
-        .filter(|task| !task.is_kernel_thread)
-    {
-        let counts = task.counts;
+    for task in outcome.tasks.iter().filter(|task| !task.is_kernel_thread) {
+        let counts = &task.counts;
         let new = || TaskResult {
             name: task.name.clone(),
             ..TaskResult::default()
@@ -203,8 +117,8 @@ fn tasks(input: &Input, outcome: Outcome) -> Vec<TaskResult> {
                 by[at].1 += time;
             }
         }
-        found.responses.extend(counts.responses);
-        found.latencies.extend(counts.latencies);
+        found.responses.extend(&counts.responses);
+        found.latencies.extend(&counts.latencies);
     }
     for task in &mut tasks {
         task.responses.sort_unstable();

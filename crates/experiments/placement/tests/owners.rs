@@ -3,7 +3,7 @@
 
 use experiment::{Conditions, Experiment, Folder, Request, Settings, World};
 use minikernel::placement::Kind;
-use placement_experiments::{Input, NAMES, Placement, one};
+use placement_experiments::{Input, NAMES, Placement, outcome};
 use std::path::Path;
 
 fn input(given: &[(&str, &str)]) -> Input {
@@ -34,13 +34,13 @@ fn the_owners_energies_add_up_to_the_integral() {
                 ("frequency", frequency),
             ]);
             for kind in Kind::ALL {
-                let found = one(&input, kind, 1).unwrap();
-                let sum: u128 = found.owners.iter().map(|(_, energy)| energy).sum();
-                assert_eq!(sum, found.integral, "{name}, {kind}, {rcu}");
+                let found = outcome(&input, kind, 1, false, input.time_ns).unwrap();
+                assert_eq!(found.total(), found.integral, "{name}, {kind}, {rcu}");
                 assert!(
-                    found.integral > 0 && found.complaints.is_empty(),
-                    "{name}, {kind}, {rcu}: {:?}",
-                    found.complaints
+                    found.integral > 0 && found.stalls.is_empty() && found.deadlocks.is_empty(),
+                    "{name}, {kind}, {rcu}: {:?}, {:?}",
+                    found.stalls,
+                    found.deadlocks
                 );
             }
         }
@@ -50,7 +50,8 @@ fn the_owners_energies_add_up_to_the_integral() {
 #[test]
 fn a_seed_is_the_same_every_time_and_others_differ() {
     let input = input(&[("seconds", "1")]);
-    let first = one(&input, Kind::Hmp, 1).unwrap();
-    assert_eq!(first, one(&input, Kind::Hmp, 1).unwrap());
-    assert_ne!(first, one(&input, Kind::Hmp, 2).unwrap());
+    let of_seed = |seed| outcome(&input, Kind::Hmp, seed, false, input.time_ns).unwrap();
+    let first = of_seed(1);
+    assert_eq!(first, of_seed(1));
+    assert_ne!(first, of_seed(2));
 }
