@@ -8,7 +8,7 @@ use psci_cases::{Action, Case, Mode};
 use rayon::prelude::*;
 use recording::conditions;
 use recording::metrics::{self, Metric};
-use recording::{Event, Header, Measure, Name, Recording, Series, TimerOwners};
+use recording::{Event, Header, Measure, Recording, Series, TimerOwners};
 use soc::config::Machine;
 use soc::{Conditions, CpuState, Order, RunError, RunOutcome, SETTLED};
 use std::borrow::Cow;
@@ -318,12 +318,8 @@ impl Job<'_> {
             self.drawn.is_none() || measured.iteration == SETTLED
         };
         let metrics = metrics::intervals_of(self.conditions.case.name).collect_vec();
-        let names = metrics
-            .iter()
-            .map(|metric| Names::of(part, metric))
-            .collect_vec();
         for measured in measured.into_iter().filter(counts) {
-            for (metric, names) in metrics.iter().zip(&names) {
+            for metric in &metrics {
                 let Some((from, to)) =
                     metric.bounds(|point| soc::stamp_at(&measured.stamps, point))
                 else {
@@ -334,71 +330,41 @@ impl Job<'_> {
                 if self.drawn.is_some() && !self.is_first_of_mode() {
                     value += self.release.uncertainty.left_over(value, &mut noise);
                 }
-                self.push(part, series, iteration, measured.cpu, names, value);
+                self.push(part, (series, iteration), measured.cpu, *metric, "", value);
             }
         }
     }
 
     fn record_state_times(&self, part: &mut Recording, series: Series, outcome: &RunOutcome) {
-        let (names, states) = (
-            Names::of(part, &metrics::TIME_IN_STATE),
-            CpuState::NAMES.map(|state| part.name(state)),
-        );
         for (cpu, times) in outcome.state_times.iter().enumerate() {
-            for (&state, &time) in states.iter().zip(times) {
-                self.push(part, series, 0, cpu, &names, time as f64 / 1e6)
-                    .subject = Some(state);
+            for (state, &time) in CpuState::NAMES.into_iter().zip(times) {
+                let value = time as f64 / 1e6;
+                self.push(part, (series, 0), cpu, metrics::TIME_IN_STATE, state, value);
             }
         }
     }
 
-    fn push<'r>(
+    /// Adds a measure of a CPU, which has a role.
+    fn push(
         &self,
-        part: &'r mut Recording,
-        series: Series,
-        iteration: u32,
+        part: &mut Recording,
+        (series, iteration): (Series, u32),
         cpu: usize,
-        names: &Names,
+        metric: Metric,
+        subject: &str,
         value: f64,
-    ) -> &'r mut Measure {
+    ) {
         let machine = &self.release.machine;
         let place = &machine.platform.topology.cpus[cpu];
-        part.push_measure(Measure {
-            series,
-            iteration,
-            cpu: Some(cpu as u16),
-            cluster: Some(place.cluster),
-            core: Some(place.core),
-            subject: None,
-            role: Some(if cpu == machine.release.lead {
-                names.lead
-            } else {
-                names.non_lead
-            }),
-            metric: names.metric,
-            unit: names.unit,
-            value,
-        })
-    }
-}
-
-/// The names that measures of a metric have in common.
-struct Names {
-    metric: Name,
-    unit: Name,
-    lead: Name,
-    non_lead: Name,
-}
-
-impl Names {
-    fn of(part: &mut Recording, metric: &Metric) -> Self {
-        let mut name = |text| part.name(text);
-        Self {
-            metric: name(metric.name),
-            unit: name(metric.unit),
-            lead: name("lead"),
-            non_lead: name("non-lead"),
-        }
+        let role = if cpu == machine.release.lead {
+            "lead"
+        } else {
+            "non-lead"
+        };
+        let measure = part.add_part(series, iteration, metric, [subject, role], value);
+        measure.cpu = Some(cpu as u16);
+        measure.cluster = Some(place.cluster);
+        measure.core = Some(place.core);
     }
 }
 
