@@ -5,22 +5,44 @@ use crate::timer_owners::Owner;
 use engine::SplitMix64;
 use itertools::Itertools;
 use recording::{Interval, Recording, TimerMode, place_of};
+use serde::Deserialize;
 use soc::config::Costs;
 use std::collections::BTreeMap;
 
 /// The uncertainty of the costs of a release, as their file says it. Empty for costs that were not
 /// fitted: nothing is drawn then.
-#[derive(Default)]
+#[derive(Default, Deserialize)]
 pub struct Uncertainty {
+    #[serde(rename = "uncertainty")]
+    costs: OfCosts,
+    /// Other values of all keys that fit the cells alike.
+    #[serde(rename = "valley", default)]
+    valleys: Vec<Valley>,
+    gate: Gate,
+}
+
+/// What the fit leaves open of the costs.
+#[derive(Default, Deserialize)]
+struct OfCosts {
     keys: Vec<String>,
     /// The lower triangle of a factor of the covariance, by rows, in microseconds or as a share.
     factor: Vec<Vec<f64>>,
     /// The error that the fit grants a cell, as a part of its value and in microseconds.
     granted: [f64; 2],
-    /// Other values of all keys that fit the cells alike, in microseconds or as a share.
-    valleys: Vec<Vec<f64>>,
+}
+
+/// One of the places in which the costs fit alike.
+#[derive(Deserialize)]
+struct Valley {
+    /// The costs, in microseconds or as a share.
+    values: Vec<f64>,
+}
+
+/// How well the fit does.
+#[derive(Default, Deserialize)]
+struct Gate {
     /// Residuals of the fit, as a multiple of what a cell is granted.
-    residual: f64,
+    weighted_rms: f64,
 }
 
 /// The ends of a 90 % interval among sorted draws.
@@ -29,40 +51,16 @@ const ENDS: (f64, f64) = (0.05, 0.95);
 impl Uncertainty {
     /// Reads it from a costs file; empty if the file says nothing of a fit.
     pub fn new(costs: &toml::Table) -> Self {
-        let read = || {
-            let fit = costs.get("fit")?;
-            let uncertainty = fit.get("uncertainty")?;
-            let keys = uncertainty.get("keys")?.as_array()?;
-            let rows = uncertainty.get("factor")?.as_array()?;
-            let row =
-                |row: &toml::Value| row.as_array()?.iter().map(toml::Value::as_float).collect();
-            let valleys = fit
-                .get("valley")
-                .and_then(toml::Value::as_array)
-                .map_or(&[][..], Vec::as_slice);
-            let granted = uncertainty.get("granted")?.as_array()?;
-            Some(Self {
-                granted: [granted.first()?.as_float()?, granted.get(1)?.as_float()?],
-                keys: keys
-                    .iter()
-                    .map(|key| key.as_str().map(str::to_owned))
-                    .collect::<Option<_>>()?,
-                valleys: valleys
-                    .iter()
-                    .map(|valley| row(valley.get("values")?))
-                    .collect::<Option<_>>()?,
-                factor: rows.iter().map(row).collect::<Option<_>>()?,
-                residual: fit.get("gate")?.get("weighted_rms")?.as_float()?,
-            })
-        };
-        read().unwrap_or_default()
+        let fit = costs.get("fit").cloned();
+        fit.and_then(|fit| fit.try_into().ok()).unwrap_or_default()
     }
 
     /// Moves costs by a draw. A cost ends at 0. Where other costs fit alike, half of the draws
     /// begin from those: the cells do not say which they are.
     pub(crate) fn draw(&self, costs: &mut Costs, seed: u64) {
         let mut random = SplitMix64::fork(seed, 1);
-        let normals = self.keys.iter().map(|_| normal(&mut random)).collect_vec();
+        let OfCosts { keys, factor, .. } = &self.costs;
+        let normals = keys.iter().map(|_| normal(&mut random)).collect_vec();
         // A stream of its own, beside those of the costs and of what the fit leaves over.
         let valley = match self.valleys.len() {
             0 => None,
@@ -70,7 +68,7 @@ impl Uncertainty {
                 .valleys
                 .get(SplitMix64::fork(seed, 3).next() as usize % (2 * count)),
         };
-        for (place, (key, row)) in self.keys.iter().zip(&self.factor).enumerate() {
+        for (place, (key, row)) in keys.iter().zip(factor).enumerate() {
             let moved: f64 = row
                 .iter()
                 .zip(&normals)
@@ -78,7 +76,7 @@ impl Uncertainty {
                 .sum();
             if let Some(cost) = costs.cost_mut(key) {
                 let from = valley
-                    .and_then(|values| values.get(place))
+                    .and_then(|valley| valley.values.get(place))
                     .map_or(*cost as f64, |value| value * 1e6);
                 *cost = (from + moved * 1e6).max(0.0).round() as u64;
             }
@@ -87,7 +85,8 @@ impl Uncertainty {
 
     /// The rest that the fit leaves of a value in microseconds, drawn.
     pub(crate) fn left_over(&self, value: f64, random: &mut SplitMix64) -> f64 {
-        (self.granted[0] * value).max(self.granted[1]) * self.residual.max(1.0) * normal(random)
+        let [part, least] = self.costs.granted;
+        (part * value).max(least) * self.gate.weighted_rms.max(1.0) * normal(random)
     }
 }
 
@@ -236,15 +235,16 @@ mod tests {
     fn other_costs_that_fit_alike_are_drawn_as_well() {
         let (fitted, table) = costs();
         let mut uncertainty = Uncertainty::new(&table);
-        let key = uncertainty
+        let costs = &mut uncertainty.costs;
+        let key = costs
             .keys
             .iter()
             .position(|key| key == "scp.core_on")
             .unwrap();
-        uncertainty.factor.iter_mut().for_each(|row| row.fill(0.0));
-        let mut other: Vec<f64> = vec![1.0; uncertainty.keys.len()];
+        costs.factor.iter_mut().for_each(|row| row.fill(0.0));
+        let mut other: Vec<f64> = vec![1.0; costs.keys.len()];
         other[key] = 17.0;
-        uncertainty.valleys = vec![other];
+        uncertainty.valleys = vec![Valley { values: other }];
         let drawn = (0..200).filter(|&seed| {
             let mut costs = fitted.clone();
             uncertainty.draw(&mut costs, seed);
