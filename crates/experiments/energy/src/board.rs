@@ -119,37 +119,28 @@ fn top(domain: &minikernel::Domain) -> u32 {
     domain.points.last().map_or(0, |point| point.capacity)
 }
 
+/// The domain of the slowest cores, or of the fastest, which are `big`.
+fn domain<'h>(hardware: &'h Hardware, core: &str) -> &'h minikernel::Domain {
+    let domains = hardware.domains.iter();
+    let domain = if core == "big" {
+        domains.max_by_key(|domain| top(domain))
+    } else {
+        domains.min_by_key(|domain| top(domain))
+    };
+    domain.expect("a board has domains")
+}
+
 /// The domain of the slowest cores.
 pub fn little(hardware: &Hardware) -> &minikernel::Domain {
-    hardware
-        .domains
-        .iter()
-        .min_by_key(|domain| top(domain))
-        .expect("a board has domains")
+    domain(hardware, "little")
 }
 
 /// The capacity of the slowest or the fastest cores.
 pub fn capacity(hardware: &Hardware, core: &str) -> u32 {
-    let tops = hardware.domains.iter().map(top);
-    if core == "big" {
-        tops.max()
-    } else {
-        tops.min()
-    }
-    .unwrap_or(1)
+    top(domain(hardware, core))
 }
 
-/// The fastest CPUs.
-pub fn big_cpus(hardware: &Hardware) -> CpuSet {
-    let most = hardware
-        .domains
-        .iter()
-        .max_by_key(|domain| top(domain))
-        .expect("a board has domains");
-    CpuSet::from_cpus(most.cpus.clone())
-}
-
-/// The slowest CPUs.
-pub fn little_cpus(hardware: &Hardware) -> CpuSet {
-    CpuSet::from_cpus(little(hardware).cpus.clone())
+/// The slowest or the fastest CPUs.
+pub fn cpus_of(hardware: &Hardware, core: &str) -> CpuSet {
+    CpuSet::from_cpus(domain(hardware, core).cpus.clone())
 }

@@ -1,6 +1,6 @@
 //! A benchmark in a configuration at a point: one run of the small kernel.
 
-use crate::board::{Board, little, little_cpus};
+use crate::board::{Board, cpus_of, little};
 use crate::configuration::Configuration;
 use crate::point::Point;
 use crate::suite::{self, Benchmark, KERNEL, Suite};
@@ -169,7 +169,7 @@ pub(crate) fn simulate(
         record,
         ..kernel(Settings::of_2013(), benchmark, point, &hardware)
     };
-    let threads_on = little_cpus(&hardware);
+    let threads_on = cpus_of(&hardware, "little");
     let affinities = Affinities {
         grace_periods: threads_on,
         offload: threads_on,

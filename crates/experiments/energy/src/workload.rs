@@ -1,7 +1,7 @@
 //! A benchmark at a point, as tasks of the small kernel, and the system that runs beside it.
 
 use crate::actions::Do;
-use crate::board::{big_cpus, capacity, little, little_cpus};
+use crate::board::{capacity, cpus_of, little};
 use crate::point::Point;
 use crate::suite::{Benchmark, Task};
 use itertools::Itertools;
@@ -189,7 +189,7 @@ fn system(point: &Point<'_>, hardware: &Hardware) -> Vec<TaskSpec> {
         0,
     );
     let free = if point.is_word("background", "big") {
-        free.on(big_cpus(hardware))
+        free.on(cpus_of(hardware, "big"))
     } else {
         free
     };
@@ -204,7 +204,7 @@ fn system(point: &Point<'_>, hardware: &Hardware) -> Vec<TaskSpec> {
         // Work that is not bound to its CPU's own queue is done by whichever LITTLE CPU the policy
         // takes.
         thread.on(if point.word("workqueues") == "little" {
-            little_cpus(hardware)
+            cpus_of(hardware, "little")
         } else {
             CpuSet::one(cpu as usize)
         })
