@@ -181,10 +181,7 @@ fn push_calls(recording: &mut Recording, machine: &Machine, builds: &[Build<'_>]
                     value
                 }
             };
-            let subject = recording.name(&calls.name);
-            recording
-                .measure(series, 0, "call", "instructions", value)
-                .subject = Some(subject);
+            recording.add(series, 0, metrics::CALL, &calls.name, value);
         }
         recording.header.complaints.extend(
             report
@@ -275,10 +272,6 @@ pub fn linux_boot(
     report: &linux::Report,
 ) -> Recording {
     let mut recording = Recording::new(header("linux-boot", machine));
-    recording
-        .header
-        .versions
-        .insert("kernel".to_owned(), system.kernel_version.clone());
     if !report.events.1.is_empty() {
         recording.header.notes.push(format!(
             "This kernel has no event {}.",
@@ -286,17 +279,14 @@ pub fn linux_boot(
         ));
     }
     recording.header.complaints = report.complaints(machine);
-    recording
-        .header
-        .versions
-        .insert("busybox".to_owned(), system.busybox_version.clone());
-    for program in &system.program_versions {
-        let (name, version) = program.split_once(' ').unwrap_or((program, ""));
-        recording
-            .header
-            .versions
-            .insert(name.to_owned(), version.to_owned());
-    }
+    let programs = system.program_versions.iter();
+    let programs = programs.map(|program| program.split_once(' ').unwrap_or((program, "")));
+    let versions = programs.chain([
+        ("kernel", system.kernel_version.as_str()),
+        ("busybox", &system.busybox_version),
+    ]);
+    let versions = versions.map(|(name, version)| (name.to_owned(), version.to_owned()));
+    recording.header.versions.extend(versions);
     let mode = if options.os_initiated {
         "os-initiated"
     } else {
@@ -305,32 +295,29 @@ pub fn linux_boot(
     let series = recording.series(&report.release, "linux-boot", mode);
     let lines: usize = report.traces.iter().map(Vec::len).sum();
     for (metric, value) in [
-        ("cpus_up", report.cpus as f64),
-        ("hotplug_cycles", f64::from(report.hotplug.0)),
-        ("hotplug_failures", f64::from(report.hotplug.1)),
-        ("rebooted", f64::from(u8::from(report.rebooted()))),
-        ("powered_off", f64::from(u8::from(report.powered_off))),
-        ("trace_lines", lines as f64),
+        (metrics::CPUS_UP, report.cpus as f64),
+        (metrics::HOTPLUG_CYCLES, f64::from(report.hotplug.0)),
+        (metrics::HOTPLUG_FAILURES, f64::from(report.hotplug.1)),
+        (metrics::REBOOTED, f64::from(report.rebooted())),
+        (metrics::POWERED_OFF, f64::from(report.powered_off)),
+        (metrics::TRACE_LINES, lines as f64),
     ] {
-        recording.measure(series, 0, metric, "1", value);
+        recording.add(series, 0, metric, "", value);
     }
     for usage in &report.usage {
-        for (metric, unit, value) in [
-            ("idle_entered", "1", usage.entered as f64),
-            ("idle_time", "us", usage.microseconds as f64),
-            ("idle_rejected", "1", usage.rejected as f64),
+        for (metric, count) in [
+            (metrics::IDLE_ENTERED, usage.entered),
+            (metrics::IDLE_TIME, usage.microseconds),
+            (metrics::IDLE_REJECTED, usage.rejected),
         ] {
-            let subject = recording.name(&usage.state);
-            let measure = recording.measure(series, 0, metric, unit, value);
+            let measure = recording.add(series, 0, metric, &usage.state, count as f64);
             measure.cpu = Some(usage.cpu);
-            measure.subject = Some(subject);
         }
     }
     for usage in &report.domains {
-        let subject = recording.name(&format!("{} {}", usage.domain, usage.state));
-        recording
-            .measure(series, 0, "domain_entered", "1", usage.entered as f64)
-            .subject = Some(subject);
+        let state = format!("{} {}", usage.domain, usage.state);
+        let entered = usage.entered as f64;
+        recording.add(series, 0, metrics::DOMAIN_ENTERED, &state, entered);
     }
     recording
 }
@@ -348,23 +335,20 @@ fn header(experiment: &str, machine: &Machine) -> Header {
     header.time.counter_hz = Some(Machine::COUNTER_HZ);
     // With the machine's time in instructions, two runs of the same images are equal.
     header.repeatable = Some(machine.icount.is_some());
-    let figures = toml::Table::new();
+    let mut figures = toml::Table::new();
+    let mut set = |key: &str, value: toml::Value| figures.insert(key.to_owned(), value);
+    set("model", machine.cpu.as_str().into());
+    set("cpus", (machine.cpus as i64).into());
+    set("gic", i64::from(machine.gic.version()).into());
+    set("virtualization", machine.virtualization.into());
+    if let Some(shift) = machine.icount {
+        set("icount_shift", i64::from(shift).into());
+    }
     header.platform = Some(Platform {
         name: PLATFORM.to_owned(),
         text: String::new(),
         figures,
     });
-    if let Some(platform) = &mut header.platform {
-        let mut set =
-            |key: &str, value: toml::Value| platform.figures.insert(key.to_owned(), value);
-        set("model", machine.cpu.as_str().into());
-        set("cpus", (machine.cpus as i64).into());
-        set("gic", i64::from(machine.gic.version()).into());
-        set("virtualization", machine.virtualization.into());
-        if let Some(shift) = machine.icount {
-            set("icount_shift", i64::from(shift).into());
-        }
-    }
     header
 }
 
