@@ -60,30 +60,25 @@ pub const WANTED: CheckedSetting<Vec<Kind>> = CheckedSetting::new(
     "Policies, parted by commas [default: all]; all-big, hmp, hmp-early, even, switcher, energy-aware.",
 );
 
-/// The rule by which frequencies are chosen.
-#[derive(Clone, Copy, PartialEq)]
-pub enum FrequencyRule {
-    Highest,
-    Schedutil,
-}
-
-pub const FREQUENCY: Or<Choice<FrequencyRule>> = Choice::new(
+pub const FREQUENCY: Or<Choice<Frequency>> = Choice::new(
     "frequency",
     &[
         (
             "highest",
-            FrequencyRule::Highest,
+            Frequency::Highest,
             "each domain stays at its highest operating point",
         ),
         (
             "schedutil",
-            FrequencyRule::Schedutil,
+            Frequency::Schedutil {
+                rate_limit_ns: RATE_LIMIT_NS,
+            },
             "the lowest point that holds 1.25 times what the domain's busiest CPU does",
         ),
     ],
     "How frequencies are chosen.",
 )
-.or(FrequencyRule::Highest);
+.or(Frequency::Highest);
 
 pub const RCU: Or<Choice<RcuChoice>> = Choice::new(
     "rcu",
@@ -272,12 +267,7 @@ impl Input {
             platform,
             platform_text,
             policies: settings.get(WANTED).unwrap_or_else(|| POLICIES.to_vec()),
-            frequency: match settings.get(FREQUENCY) {
-                FrequencyRule::Schedutil => Frequency::Schedutil {
-                    rate_limit_ns: RATE_LIMIT_NS,
-                },
-                FrequencyRule::Highest => Frequency::Highest,
-            },
+            frequency: settings.get(FREQUENCY),
             rcu: settings.get(RCU),
             costs,
             time_ns: seconds
@@ -291,11 +281,10 @@ impl Input {
 
     /// The kernel's settings for a seed.
     pub(crate) fn kernel(&self, seed: u64, record: bool) -> Settings {
-        let (frequency, latency_limit_ns) = (self.frequency.clone(), self.latency_limit_ns);
         Settings {
             seed,
-            frequency,
-            latency_limit_ns,
+            frequency: self.frequency,
+            latency_limit_ns: self.latency_limit_ns,
             costs: self.costs,
             record,
             ..Settings::default()

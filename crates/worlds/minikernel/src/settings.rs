@@ -15,7 +15,7 @@ pub enum Form {
 }
 
 /// Governor of the frequency.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Frequency {
     /// Each domain stays at its highest operating point.
     Highest,

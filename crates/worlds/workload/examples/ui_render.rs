@@ -121,7 +121,7 @@ fn measure(
     for seed in 1..=SEEDS {
         let settings = Settings {
             seed,
-            frequency: frequency.clone(),
+            frequency: *frequency,
             ..Settings::default()
         };
         let policy = kind.policy(&hardware.energy_model()?, seed);

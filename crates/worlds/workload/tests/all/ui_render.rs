@@ -25,7 +25,7 @@ fn measure(kind: Kind, frequency: &Frequency) -> (f64, f64) {
     for seed in 1..=6 {
         let settings = Settings {
             seed,
-            frequency: frequency.clone(),
+            frequency: *frequency,
             ..Settings::default()
         };
         let policy = kind.policy(&hardware.energy_model().unwrap(), seed);
