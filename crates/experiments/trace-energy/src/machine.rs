@@ -144,11 +144,11 @@ impl Domain {
         }
     }
 
-    /// What a core takes in a state of this number; in any where the machine has no such state.
-    pub fn idle(&self, state: Option<u8>) -> Range {
+    /// What is taken in a state of this number; in any where the machine has no such state.
+    pub fn idle(&self, state: Option<u8>, of: fn(&State) -> Range) -> Range {
         match state.and_then(|state| self.states.get(usize::from(state))) {
-            Some(state) => state.core,
-            None => hull(self.states.iter().map(|state| state.core)),
+            Some(state) => of(state),
+            None => hull(self.states.iter().map(of)),
         }
     }
 }

@@ -359,10 +359,7 @@ impl<'m> Meter<'m> {
         (state, room): (Option<u8>, u128),
         trip: fn(&State) -> Range,
     ) {
-        let states = &self.machine.domains[number].states;
-        let known = state.and_then(|state| states.get(usize::from(state)));
-        let trip = known.map_or_else(|| hull(states.iter().map(trip)), trip);
-        let mut amount = Amount::of(trip, 1);
+        let mut amount = Amount::of(self.machine.domains[number].idle(state, trip), 1);
         amount.energy = amount.energy.map(|energy| energy.min(room));
         self.total.add(&amount);
         let place = self.place(owner, number);
@@ -473,9 +470,9 @@ impl<'m> Meter<'m> {
         let (running, domain) = (now.running, &self.machine.domains[of.domain]);
         let power = match of.phase {
             Phase::Running => running.core,
-            Phase::Idle(state) => domain.idle(state),
+            Phase::Idle(state) => domain.idle(state, |state| state.core),
             Phase::Offline | Phase::Suspended => asleep(domain, |state| state.core),
-            Phase::Untold => hull([domain.idle(None), running.core]),
+            Phase::Untold => hull([domain.idle(None, |state| state.core), running.core]),
         };
         let mut amount = Amount::of(power, ns);
         amount.ns = ns;
@@ -515,15 +512,12 @@ impl<'m> Meter<'m> {
             .unwrap_or(&self.cpus[self.domains[number].cpus[0]])
             .share;
         let level = self.level(number);
-        let states = || domain.states.iter().map(|state| state.shared);
+        let shared = |state: &State| state.shared;
         let power = match level {
             None if runners.is_some() => running.shared,
-            None => hull(states().chain([running.shared])),
-            Some(Some(u8::MAX)) => asleep(domain, |state| state.shared),
-            Some(level) => {
-                let known = level.and_then(|level| domain.states.get(usize::from(level)));
-                known.map_or_else(|| hull(states()), |state| state.shared)
-            }
+            None => hull([domain.idle(None, shared), running.shared]),
+            Some(Some(u8::MAX)) => asleep(domain, shared),
+            Some(level) => domain.idle(level, shared),
         };
         let shared = Amount::of(power, ns);
         self.total.add(&shared);
