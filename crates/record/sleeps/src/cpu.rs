@@ -1,6 +1,6 @@
 //! The knowledge about a CPU while its events go by.
 
-use crate::sleep::{Reason, Waker};
+use crate::sleep::{Reason, Sleep, Waker};
 use crate::told::Told;
 use placement::{CAPACITY, Doing, Pelt};
 use std::collections::BTreeSet;
@@ -95,24 +95,16 @@ pub enum Phase {
 /// An interval that is not handed over yet.
 #[derive(Clone, Copy, Debug)]
 pub struct Interval {
-    pub(crate) enter_ns: u64,
+    /// The interval as far as it is known: its end and its length are not yet.
+    pub(crate) sleep: Sleep,
     pub(crate) exit_ns: Option<u64>,
-    pub(crate) state: u8,
     pub(crate) known: Known,
-    /// As [`Sleep::timer_armed_ns`](crate::Sleep::timer_armed_ns).
-    pub(crate) timer_armed_ns: Option<u64>,
-    pub(crate) tick_stopped: Option<bool>,
-    pub(crate) sleeps_without_tick: Option<bool>,
-    pub(crate) utilised: Option<bool>,
-    pub(crate) waker: Option<Waker>,
     /// When a timer that is not the tick fired first in the interrupt that ended the interval.
     pub(crate) fired_ns: Option<u64>,
     /// The time to the timer that ended the interval, where it was seen to be armed.
     pub(crate) announced_ns: Option<u64>,
     /// CLOCK_MONOTONIC when the state was entered.
     pub(crate) offset: Option<i64>,
-    /// The tick's timer came while the CPU was idle or on its way out.
-    pub(crate) got_tick: Option<bool>,
     /// The handler of the interrupt that ended the interval is through.
     pub(crate) handled: bool,
 }
@@ -184,17 +176,19 @@ impl Cpu {
     /// The tick's timer came.
     pub fn ticked(&mut self, time_ns: u64, told: Told) {
         match &mut self.phase {
-            Phase::Idle(interval) => interval.got_tick = Some(true),
+            Phase::Idle(interval) => interval.sleep.got_tick = Some(true),
             Phase::Waking(interval) => {
                 let together = interval
                     .exit_ns
                     .is_none_or(|exit_ns| time_ns <= exit_ns + TOGETHER_NS);
                 // Without the events in between, the tick may be another matter.
-                let within = told.interrupts && !interval.handled && interval.waker.is_some();
-                if within || told.tasks && (together || told.interrupts && !interval.handled) {
-                    interval.got_tick = Some(true);
-                } else if (together || !interval.handled) && interval.got_tick == Some(false) {
-                    interval.got_tick = None;
+                let may_see = told.interrupts && !interval.handled;
+                let within = may_see && interval.sleep.waker != Waker::Unknown;
+                let got_tick = &mut interval.sleep.got_tick;
+                if within || told.tasks && (together || may_see) {
+                    *got_tick = Some(true);
+                } else if (together || !interval.handled) && *got_tick == Some(false) {
+                    *got_tick = None;
                 }
             }
             Phase::Running => {}

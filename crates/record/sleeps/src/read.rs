@@ -234,13 +234,13 @@ impl<'a> Walk<'a> {
     fn announced(&mut self, armed: ArmedTimer, time_ns: u64) {
         let offset = self.offset.ns();
         if let Phase::Idle(interval) | Phase::Waking(interval) = &mut self.cpu(armed.cpu).phase
-            && (interval.fired_ns, interval.got_tick) == (None, Some(false))
-            && armed.armed_ns <= interval.enter_ns
+            && (interval.fired_ns, interval.sleep.got_tick) == (None, Some(false))
+            && armed.armed_ns <= interval.sleep.enter_ns
             && let Some(offset) = interval.offset.or(offset)
         {
             let due_ns = armed.at.saturating_add_signed(offset);
             interval.announced_ns = (due_ns <= interval.exit_ns.unwrap_or(time_ns))
-                .then_some(due_ns.saturating_sub(interval.enter_ns));
+                .then_some(due_ns.saturating_sub(interval.sleep.enter_ns));
         }
     }
 
@@ -349,20 +349,29 @@ impl<'a> Walk<'a> {
         let sleeps_without_tick = cpu.tick.stopped.or(tick_stopped);
         cpu.tick.just_stopped = false;
         (cpu.called, cpu.ran) = (false, false);
-        cpu.phase = Phase::Idle(Interval {
+        let sleep = Sleep {
+            cpu: number,
             enter_ns: event.time,
-            exit_ns: None,
+            exit_ns: event.time,
             state: event.argument as u8,
-            known,
-            timer_armed_ns,
+            length: SleepLength::Unknown {
+                reason: Reason::Unfinished,
+                at_least_ns: 0,
+            },
+            waker: Waker::Unknown,
             tick_stopped,
             sleeps_without_tick,
             utilised,
-            waker: None,
+            got_tick: told.expiries.then_some(false),
+            timer_armed_ns,
+        };
+        cpu.phase = Phase::Idle(Interval {
+            sleep,
+            exit_ns: None,
+            known,
             fired_ns: None,
             announced_ns: None,
             offset,
-            got_tick: told.expiries.then_some(false),
             handled: false,
         });
     }
@@ -456,15 +465,12 @@ impl<'a> Walk<'a> {
             // Without a driver for idle states the interrupt is handled before the CPU is said to
             // leave its state.
             Phase::Idle(interval) | Phase::Waking(interval) => {
-                interval
-                    .exit_ns
-                    .get_or_insert(time_ns.max(interval.enter_ns));
+                let sleep = &mut interval.sleep;
+                interval.exit_ns.get_or_insert(time_ns.max(sleep.enter_ns));
                 // The first interrupt counts; what it turns out to be is told by the events within.
-                interval.waker = match (interval.waker, waker) {
-                    (None | Some(Waker::Interrupt(_)), waker) => Some(waker),
-                    (Some(Waker::Timer), Waker::Tick) if interval.fired_ns.is_none() => {
-                        Some(Waker::Tick)
-                    }
+                sleep.waker = match (sleep.waker, waker) {
+                    (Waker::Unknown | Waker::Interrupt(_), waker) => waker,
+                    (Waker::Timer, Waker::Tick) if interval.fired_ns.is_none() => Waker::Tick,
                     (known, _) => known,
                 };
                 if timer_fired {
@@ -484,7 +490,7 @@ impl<'a> Walk<'a> {
             && let (Known::Next { timer_ns, .. }, Some(exit_ns)) =
                 (&mut interval.known, interval.exit_ns)
         {
-            let interval_ns = exit_ns - interval.enter_ns;
+            let interval_ns = exit_ns - interval.sleep.enter_ns;
             timer_ns[0] = timer_ns[0].min(interval_ns);
             if told.tasks {
                 timer_ns[1] = timer_ns[1].min(interval_ns);
@@ -497,7 +503,7 @@ impl<'a> Walk<'a> {
     /// happened.
     fn handled(&mut self, number: u16) {
         if let Phase::Waking(interval) = &mut self.cpu(number).phase {
-            interval.handled |= interval.waker.is_some();
+            interval.handled |= interval.sleep.waker != Waker::Unknown;
         }
     }
 
@@ -506,8 +512,8 @@ impl<'a> Walk<'a> {
     fn settle(&mut self, number: u16) {
         let cpu = self.cpu(number);
         if let Phase::Waking(mut interval) = cpu.phase {
-            if interval.waker.is_none() && cpu.called {
-                interval.waker = Some(Waker::Scheduler);
+            if interval.sleep.waker == Waker::Unknown && cpu.called {
+                interval.sleep.waker = Waker::Scheduler;
             }
             self.hand_over(number, interval);
         }
@@ -515,12 +521,13 @@ impl<'a> Walk<'a> {
 
     fn hand_over(&mut self, number: u16, interval: Interval) {
         self.cpu(number).phase = Phase::Running;
-        let exit_ns = interval.exit_ns.unwrap_or(interval.enter_ns);
-        let interval_ns = exit_ns - interval.enter_ns;
-        let waker = interval.waker.unwrap_or(Waker::Unknown);
+        let sleep = interval.sleep;
+        let (enter_ns, waker) = (sleep.enter_ns, sleep.waker);
+        let exit_ns = interval.exit_ns.unwrap_or(enter_ns);
+        let interval_ns = exit_ns - enter_ns;
         let latency_ns = self
             .latencies
-            .get(usize::from(interval.state))
+            .get(usize::from(sleep.state))
             .copied()
             .flatten()
             .unwrap_or(LEAVING_NS);
@@ -563,7 +570,7 @@ impl<'a> Walk<'a> {
             (Known::Nothing, _) => {
                 let is_whole = self.told.tasks && self.told.interrupts && waker == Waker::Timer;
                 let fired_ns = interval.fired_ns.filter(|_| is_whole);
-                let at_most_ns = fired_ns.map_or(u64::MAX, |at| at - interval.enter_ns);
+                let at_most_ns = fired_ns.map_or(u64::MAX, |at| at - enter_ns);
                 SleepLength::Bounded {
                     at_least_ns,
                     at_most_ns,
@@ -572,17 +579,9 @@ impl<'a> Walk<'a> {
             }
         };
         let sleep = Sleep {
-            cpu: number,
-            enter_ns: interval.enter_ns,
             exit_ns,
-            state: interval.state,
             length,
-            waker,
-            tick_stopped: interval.tick_stopped,
-            sleeps_without_tick: interval.sleeps_without_tick,
-            utilised: interval.utilised,
-            got_tick: interval.got_tick,
-            timer_armed_ns: interval.timer_armed_ns,
+            ..sleep
         };
         self.summary.count(&sleep);
         (self.each)(sleep);
@@ -601,11 +600,9 @@ impl<'a> Walk<'a> {
 
 /// A CPU leaves idle: what woke it is still to be seen.
 fn exit(cpu: &mut Cpu, time: u64) {
-    if let Phase::Idle(interval) = cpu.phase {
-        let exit_ns = interval.exit_ns.unwrap_or(time.max(interval.enter_ns));
-        cpu.phase = Phase::Waking(Interval {
-            exit_ns: Some(exit_ns),
-            ..interval
-        });
+    if let Phase::Idle(mut interval) = cpu.phase {
+        let awake_ns = time.max(interval.sleep.enter_ns);
+        interval.exit_ns.get_or_insert(awake_ns);
+        cpu.phase = Phase::Waking(interval);
     }
 }

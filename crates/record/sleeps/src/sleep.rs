@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 /// An idle interval of a CPU. Times count nanoseconds of the trace's clock.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Sleep {
     /// The CPU, by the trace's number.
     pub cpu: u16,

@@ -204,7 +204,7 @@ fn a_domain_does_not_wait_for_a_cpu_that_is_offline() {
     };
     let sleeps = [of(0, 0, 1), of(1, 0, 1), of(0, 10, 60), of(0, 80, 81)];
     let entered = |offline: &[[u64; 2]]| {
-        let mut traced = TracedIntervals::from_sleeps(sleeps.clone());
+        let mut traced = TracedIntervals::from_sleeps(sleeps);
         traced.offline = offline
             .iter()
             .map(|ns| Away {
