@@ -104,14 +104,7 @@ fn suffix(plan: &Plan, number: u64) -> String {
 
 /// Notes the settings of each variant's point, for comparisons to name as the inputs that differ.
 fn describe(whole: &mut Recording, plan: &Plan, points: &BTreeMap<String, u64>) {
-    let platform = whole
-        .header
-        .platform
-        .get_or_insert_with(|| recording::Platform {
-            name: String::new(),
-            text: String::new(),
-            figures: toml::Table::new(),
-        });
+    let platform = whole.header.platform.get_or_insert_default();
     for (name, number) in points {
         let table = plan
             .point(*number)

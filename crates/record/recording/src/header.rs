@@ -368,7 +368,7 @@ pub struct TimeBase {
 }
 
 /// The platform as it was when the run started, `--set` applied.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Platform {
     /// Name of the platform, as on the command line.
     pub name: String,
