@@ -206,10 +206,21 @@ fn images(root: &Path, work: &Path) -> Result<PathBuf> {
     Ok(folder)
 }
 
-/// Zig comes with the environment; what links finds it there.
-fn with_tools(command: &mut Command, tools: &Path) {
-    find_first(command, &tools.join("bin")).env("VIRTUAL_ENV", tools);
-    command.env("CARGO_ZIGBUILD_ZIG_PATH", tools.join("bin/python-zig"));
+/// Builds what carries the images. Zig comes with the environment; what links finds it there.
+fn with_tools(
+    build: &mut Command,
+    root: &Path,
+    tools: &Path,
+    work: &Path,
+    images: &Path,
+) -> Result {
+    build.arg("--target-dir").arg(work);
+    reproducible(build, root, work);
+    find_first(build, &tools.join("bin"))
+        .env("VIRTUAL_ENV", tools)
+        .env("CARGO_ZIGBUILD_ZIG_PATH", tools.join("bin/python-zig"))
+        .env("STOPWATT_IMAGES", images);
+    check(build)
 }
 
 /// Builds the programs; returns their folder.
@@ -226,13 +237,8 @@ fn programs(
         .args(PROGRAMS.iter().flat_map(|program| ["--package", program]))
         .arg("--target")
         .arg(format!("{target}.{GLIBC}"))
-        .arg("--target-dir")
-        .arg(work)
         .current_dir(root);
-    build.env("STOPWATT_IMAGES", images);
-    reproducible(&mut build, root, work);
-    with_tools(&mut build, tools);
-    check(&mut build)?;
+    with_tools(&mut build, root, tools, work, images)?;
     Ok(work.join(target).join("release"))
 }
 
@@ -250,15 +256,10 @@ fn wheel(
     ));
     build
         .arg(target)
-        .arg("--target-dir")
-        .arg(work)
         .arg("--out")
         .arg(out)
         .current_dir(root.join("python"));
-    build.env("STOPWATT_IMAGES", images);
-    reproducible(&mut build, root, work);
-    with_tools(&mut build, tools);
-    check(&mut build)
+    with_tools(&mut build, root, tools, work, images)
 }
 
 /// The bill of materials and the licences.
