@@ -198,7 +198,7 @@ impl Kernel {
 
     pub fn stamp(&self, soc: &Soc, cpu: usize, point: Point, argument: u64) {
         if self.settings.record {
-            soc.record_stamp(cpu, point, argument.min(u64::from(u32::MAX)) as u32);
+            soc.stamp_for(cpu, point, argument.min(u64::from(u32::MAX)) as u32);
         }
     }
 

@@ -173,14 +173,14 @@ impl System for Machine {
         while soc.now() < BEGIN {
             soc.wait_for_interrupt(Some(BEGIN));
             if soc.pending_interrupts(cpu).any() {
-                soc.work(BEGIN.saturating_sub(soc.now()));
+                soc.advance(BEGIN.saturating_sub(soc.now()));
             }
         }
         loop {
             // The kernel is not held while time passes.
             let next = self.kernel.borrow_mut().step(soc, cpu);
             match next {
-                Do::Busy(time) => soc.work(time),
+                Do::Busy(time) => soc.advance(time),
                 Do::Run(until) => soc.wait_for_interrupt(Some(until)),
                 Do::Idle(stay) => self.idle(soc, cpu, stay),
                 Do::Stop => return,
@@ -218,7 +218,7 @@ impl Machine {
         }
         if entry > 0 {
             soc.meter().goes_down(soc.now(), cpu, state, stay.owner);
-            soc.work(entry);
+            soc.advance(entry);
         }
         soc.meter().goes_down(soc.now(), cpu, state, stay.owner);
         soc.meter().is_down(soc.now(), cpu);
@@ -231,7 +231,7 @@ impl Machine {
             soc.wait_for_interrupt(Some(timer.min(end)));
         }
         soc.meter().comes_up(soc.now(), cpu);
-        soc.work(exit);
+        soc.advance(exit);
     }
 }
 

@@ -34,12 +34,11 @@ pub(crate) struct DeclaredOrder {
 impl DeclaredOrder {
     /// Declares an order for a machine with `count` CPUs.
     pub(crate) fn declare(&self, order: &Order, count: usize) {
-        let cpus: Vec<usize> = order
-            .scp
-            .iter()
-            .copied()
-            .filter(|&cpu| cpu < count)
-            .collect();
+        let known = |cpus: &[usize]| -> Vec<usize> {
+            let cpus = cpus.iter().copied();
+            cpus.filter(|&cpu| cpu < count).collect()
+        };
+        let cpus = known(&order.scp);
         self.timer.set(
             order
                 .timer
@@ -48,12 +47,7 @@ impl DeclaredOrder {
         );
         self.cpus.replace(cpus);
         // Those that it does not name come last, so that each is woken.
-        let mut wakes: Vec<usize> = order
-            .wakes
-            .iter()
-            .copied()
-            .filter(|&cpu| cpu < count)
-            .collect();
+        let mut wakes = known(&order.wakes);
         wakes.extend((0..count).filter(|cpu| !order.wakes.contains(cpu)));
         self.wakes.replace(wakes);
         self.lock_requests.replace(vec![None; count]);

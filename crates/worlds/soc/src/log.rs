@@ -20,7 +20,7 @@ impl Soc {
     pub(crate) fn record(&self, cpu: usize, point: Point, argument: u32, ticks: u64) {
         if self.iteration.get() < self.records.get() {
             self.events.borrow_mut().push(Event {
-                time: self.scheduler.now(),
+                time: self.now(),
                 ticks,
                 argument,
                 iteration: self.iteration.get(),
@@ -34,8 +34,8 @@ impl Soc {
         ::points::detail(self, point, argument);
     }
 
-    /// Stamps a point of a CPU from another process, such as the SCP.
-    pub(crate) fn stamp_for(&self, cpu: usize, point: Point, argument: u32) {
+    /// Stamps a point of a CPU, which need not be the one that runs.
+    pub fn stamp_for(&self, cpu: usize, point: Point, argument: u32) {
         self.record(cpu, point, argument, self.ticks());
     }
 }

@@ -99,7 +99,7 @@ impl<T> Word<T> {
         self.copy.set(self.memory.get());
         self.line.set(Line {
             cached: true,
-            filled: soc.time(),
+            filled: soc.now(),
             ..Line::default()
         });
     }
@@ -244,7 +244,7 @@ mod tests {
             0 => {
                 soc.cpus[0].caches_on.set(cached);
                 for _ in 0..400 {
-                    seen.borrow_mut().push((soc.time(), load(&word)));
+                    seen.borrow_mut().push((soc.now(), load(&word)));
                 }
             }
             _ => {

@@ -135,7 +135,7 @@ impl NormalWorld for SimWorld<'_> {
     }
 
     fn start_timer(&self, microseconds: u64) {
-        let deadline = self.soc.scheduler.now()
+        let deadline = self.soc.now()
             + microseconds * PS_PER_US
             + self.soc.spread(|assumed| assumed.timer_spread);
         self.soc.advance(self.soc.memory_access());

@@ -70,7 +70,7 @@ impl Soc {
     pub(crate) fn pass_in_order(&self) {
         let cpu = self.current_cpu_index();
         if self.order.names(cpu) {
-            self.order.channel_requests.borrow_mut()[cpu] = Some(self.scheduler.now());
+            self.order.channel_requests.borrow_mut()[cpu] = Some(self.now());
             self.wake_order_waiters(|other| other != cpu);
         }
     }
@@ -89,16 +89,13 @@ impl Soc {
             let access = self.memory_access() + assumed.barrier + 2 * assumed.cached_access;
             let has_ticket =
                 requests.borrow()[before].unwrap_or(0) + (self.cpus.len() as u64 + 1) * access;
-            if let Some(left) = has_ticket
-                .checked_sub(self.scheduler.now())
-                .filter(|&left| left > 0)
-            {
+            if let Some(left) = has_ticket.checked_sub(self.now()).filter(|&left| left > 0) {
                 self.stamp(points::ORDER_WAIT, 0);
                 self.advance(left);
                 self.stamp(points::ORDER_WAIT_END, 0);
             }
         }
-        requests.borrow_mut()[cpu] = Some(self.scheduler.now());
+        requests.borrow_mut()[cpu] = Some(self.now());
         self.wake_order_waiters(|other| other != cpu);
     }
 }

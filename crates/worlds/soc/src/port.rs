@@ -21,11 +21,11 @@ impl Soc {
             let cores = self.flushing.borrow().len() as u64;
             most = most.max(cores);
             let slowdown = MILLION + self.machine.costs.flush_port_share * (cores - 1);
-            let begin = self.scheduler.now();
+            let begin = self.now();
             let duration =
                 (u128::from(left) * u128::from(slowdown)).div_ceil(u128::from(MILLION)) as u64;
             self.scheduler.wait(Some(begin.saturating_add(duration)));
-            let elapsed = self.scheduler.now() - begin;
+            let elapsed = self.now() - begin;
             let done = (u128::from(elapsed) * u128::from(MILLION) / u128::from(slowdown)) as u64;
             left = if elapsed >= duration {
                 0

@@ -112,7 +112,7 @@ pub fn run_and_tell(
     };
     if !waiters.is_empty() {
         return Err(RunError::Deadlock {
-            time: soc.scheduler.now(),
+            time: soc.now(),
             waiters,
         });
     }
@@ -129,7 +129,7 @@ pub fn run_and_tell(
             .collect(),
         platform_calls: soc.platform_calls.get(),
         stale_loads: soc.stale_loads.get(),
-        end: soc.scheduler.now(),
+        end: soc.now(),
     })
 }
 
@@ -198,7 +198,7 @@ impl Soc {
         self.scheduler.set_daemon(self.timer_process(), true);
         runner.start(self.timer_process(), Entry::Service as u32);
         for unit in (0..self.cpus.len())
-            .filter(|_| self.has_power_units())
+            .filter(|_| self.machine.needs_power_units())
             .map(|cpu| self.unit_process(cpu))
         {
             self.scheduler.set_daemon(unit, true);

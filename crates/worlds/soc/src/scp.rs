@@ -265,7 +265,7 @@ impl Soc {
         self.scheduler.set_daemon(cpu, false);
         self.note_waking(cpu);
         self.advance(self.spread(|assumed| assumed.wake_spread));
-        if self.has_power_units() || self.machine.platform.power_ups == PowerUps::AtOnce {
+        if self.machine.needs_power_units() || self.machine.platform.power_ups == PowerUps::AtOnce {
             // Hardware of its own, which serves no other CPU.
             self.power_up(cpu);
         } else {

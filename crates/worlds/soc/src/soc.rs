@@ -187,8 +187,9 @@ impl Soc {
         }
     }
 
+    /// This CPU is busy for `duration` ps, with interrupts off.
     #[inline(always)]
-    pub(crate) fn advance(&self, duration: Time) {
+    pub fn advance(&self, duration: Time) {
         self.scheduler.advance(duration);
     }
 
@@ -253,7 +254,7 @@ impl Soc {
         let this = self.current_cpu();
         this.calls.set(this.calls.get() + 1);
         this.call_begins
-            .set([self.scheduler.now(), this.call_begins.get()[0]]);
+            .set([self.now(), this.call_begins.get()[0]]);
     }
 
     /// The calls and the time of a maintained load whose line is not dirty, in one operation: if
@@ -261,7 +262,7 @@ impl Soc {
     #[inline(always)]
     pub(crate) fn load_from_memory_at_once(&self) -> bool {
         let [maintenance, barrier] = [self.cached_access(), self.machine.platform.assumed.barrier];
-        let begins = self.scheduler.now();
+        let begins = self.now();
         let time = maintenance + barrier + self.memory_access();
         if !self.scheduler.advance_alone(3, time) {
             if !self.has_many_cpus() {
@@ -294,10 +295,6 @@ impl Soc {
         self.current_cpu().call_begins.get()[1]
     }
 
-    pub(crate) fn time(&self) -> Time {
-        self.scheduler.now()
-    }
-
     pub(crate) fn note_stale_load(&self) {
         self.stale_loads.set(self.stale_loads.get() + 1);
     }
@@ -305,10 +302,9 @@ impl Soc {
     /// The generic counter at its real resolution.
     pub(crate) fn ticks(&self) -> u64 {
         match self.tick {
-            Tick::Picoseconds(tick) => self.scheduler.now() / tick,
+            Tick::Picoseconds(tick) => self.now() / tick,
             Tick::Hertz(frequency) => {
-                (u128::from(self.scheduler.now()) * u128::from(frequency) / 1_000_000_000_000)
-                    as u64
+                (u128::from(self.now()) * u128::from(frequency) / 1_000_000_000_000) as u64
             }
         }
     }
@@ -325,11 +321,6 @@ impl Soc {
     /// message.
     pub(crate) fn unit_process(&self, cpu: usize) -> usize {
         self.timer_process() + 1 + cpu
-    }
-
-    /// True if power units take care of some power-downs.
-    pub(crate) fn has_power_units(&self) -> bool {
-        self.machine.needs_power_units()
     }
 
     pub(crate) fn channel_lock(&self, number: usize) -> Lock<'_, Soc> {
@@ -357,16 +348,12 @@ impl Soc {
     pub(crate) fn enter_state(&self, number: usize, state: CpuState) {
         let cpu = &self.cpus[number];
         let time = &cpu.state_time[cpu.state.get() as usize];
-        time.set(time.get() + self.scheduler.now() - cpu.state_since.get());
-        cpu.state_since.set(self.scheduler.now());
+        time.set(time.get() + self.now() - cpu.state_since.get());
+        cpu.state_since.set(self.now());
         cpu.state.set(state);
-        self.note_power(number, state);
-    }
-
-    fn note_power(&self, cpu: usize, state: CpuState) {
         let mut meter = self.meter.borrow_mut();
         if state == CpuState::Suspended && !meter.is_empty() {
-            meter.is_down(self.scheduler.now(), cpu);
+            meter.is_down(self.now(), number);
         }
     }
 
@@ -374,7 +361,7 @@ impl Soc {
     pub(crate) fn note_waking(&self, cpu: usize) {
         let mut meter = self.meter.borrow_mut();
         if !meter.is_empty() {
-            meter.comes_up(self.scheduler.now(), cpu);
+            meter.comes_up(self.now(), cpu);
         }
     }
 

@@ -47,12 +47,6 @@ impl Soc {
         self.machine.release.lead
     }
 
-    /// This CPU is busy for `time` ps, with interrupts off.
-    #[inline]
-    pub fn work(&self, time: Time) {
-        self.advance(time);
-    }
-
     /// This CPU computes, or waits in WFI, until an interrupt is pending or `until` comes. May
     /// return for no reason ([`Soc::nudge`]).
     #[inline]
@@ -121,11 +115,6 @@ impl Soc {
     #[inline]
     pub fn meter(&self) -> RefMut<'_, Meter> {
         self.meter.borrow_mut()
-    }
-
-    /// Records a stamp of a CPU.
-    pub fn record_stamp(&self, cpu: usize, point: ::points::Point, argument: u32) {
-        self.record(cpu, point, argument, self.ticks());
     }
 
     /// True if stamps are kept; they are unless this says otherwise.

@@ -84,7 +84,7 @@ impl Soc {
             let Some(line) = self.timers.borrow().get(number).copied() else {
                 return;
             };
-            if line.deadline <= self.scheduler.now() {
+            if line.deadline <= self.now() {
                 self.timers.borrow_mut()[number] = Line::OFF;
                 self.raise(line.cpu, line.source);
             }
