@@ -92,7 +92,7 @@ fn spec(
         let mut names = benchmark.semaphores.keys();
         names
             .position(|other| other == name)
-            .expect("checked by the reader") as u16
+            .expect("checked by the reader")
     };
     // Each task is suspended on a condition of its own number.
     let own = first
@@ -110,13 +110,13 @@ fn spec(
             period: period + more * instance,
             relative: false,
         },
-        Do::Suspend => Action::Suspend(own as u16),
+        Do::Suspend => Action::Suspend(own),
         Do::Resume(name) => {
             // One that is not there with this command line has nobody to resume.
             first
                 .iter()
                 .find(|(other, _)| other == name)
-                .map_or(Action::Yield, |&(_, task)| Action::Resume(task as u16))
+                .map_or(Action::Yield, |&(_, task)| Action::Resume(task))
         }
         Do::Wait(name) => Action::SemWait(semaphore(name)),
         Do::Post(name) => Action::SemPost(semaphore(name)),

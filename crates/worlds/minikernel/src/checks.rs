@@ -36,7 +36,7 @@ pub fn check(
         .iter()
         .try_for_each(|device| check_device(hardware, device))?;
     for (at, group) in workload.groups.iter().enumerate() {
-        if usize::from(group.parent) > at {
+        if group.parent > at {
             return Err(format!(
                 "group {} comes before the one that it is in",
                 group.name
@@ -98,7 +98,7 @@ fn check_task(hardware: &Hardware, workload: &Workload, task: &TaskSpec) -> Resu
         ));
     }
     if let Some(group) = task.phases.iter().filter_map(|phase| phase.group).max()
-        && usize::from(group) > workload.groups.len()
+        && group > workload.groups.len()
     {
         return Err(format!(
             "there is no group {group}; the workload has {}",
@@ -147,24 +147,24 @@ fn check_action(workload: &Workload, action: Action) -> Result<(), String> {
         Action::Run { time, .. } | Action::RunTime(time) | Action::Sleep(time) => draw(time),
         Action::Timer { period, .. } => draw(Draw::Fixed(period)),
         Action::SharedTimer { timer, period, .. } => {
-            there("timer", timer.into(), workload.timers)?;
+            there("timer", timer, workload.timers)?;
             draw(Draw::Fixed(period))
         }
         Action::Lock(number) | Action::Unlock(number) => {
-            there("mutex", number.into(), workload.mutexes.len())
+            there("mutex", number, workload.mutexes.len())
         }
         Action::Wait { condition, mutex } | Action::Sync { condition, mutex } => {
-            there("mutex", mutex.into(), workload.mutexes.len())?;
-            there("condition", condition.into(), workload.conditions)
+            there("mutex", mutex, workload.mutexes.len())?;
+            there("condition", condition, workload.conditions)
         }
         Action::Signal(number)
         | Action::Broadcast(number)
         | Action::Suspend(number)
-        | Action::Resume(number) => there("condition", number.into(), workload.conditions),
+        | Action::Resume(number) => there("condition", number, workload.conditions),
         Action::SemPost(number) | Action::SemWait(number) => {
-            there("semaphore", number.into(), workload.semaphores.len())
+            there("semaphore", number, workload.semaphores.len())
         }
-        Action::Barrier(number) => there("barrier", number.into(), workload.barriers.len()),
+        Action::Barrier(number) => there("barrier", number, workload.barriers.len()),
         Action::Fork(number) => there("task", number, workload.tasks.len()),
         _ => Ok(()),
     }

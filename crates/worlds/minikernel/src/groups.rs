@@ -14,7 +14,7 @@ impl Kernel {
         let task = &self.tasks[task];
         let (mut weight, mut group) = (task.weight, task.group);
         while weight > 0 && group > 0 {
-            let at = usize::from(group) - 1;
+            let at = group - 1;
             weight = (weight * WEIGHT / self.ready[at].max(weight)).max(1);
             group = self.groups[at].parent;
         }
@@ -23,11 +23,11 @@ impl Kernel {
 
     /// Something of a weight is ready in a group, or no longer ready. A group is ready as long as
     /// anything in it is.
-    pub fn group_changes(&mut self, group: u16, weight: u64, gains: bool) {
+    pub fn group_changes(&mut self, group: usize, weight: u64, gains: bool) {
         if group == 0 || weight == 0 {
             return;
         }
-        let at = usize::from(group) - 1;
+        let at = group - 1;
         let before = self.ready[at];
         let after = if gains {
             before + weight
@@ -41,7 +41,7 @@ impl Kernel {
     }
 
     /// A task that is ready has come from a group into the one that it is in now.
-    pub fn change_group(&mut self, task: TaskId, from: u16) {
+    pub fn change_group(&mut self, task: TaskId, from: usize) {
         let (to, weight) = (self.tasks[task].group, self.tasks[task].weight);
         self.group_changes(from, weight, false);
         self.group_changes(to, weight, true);

@@ -84,7 +84,7 @@ impl Barrier {
 pub struct Objects {
     pub(crate) mutexes: Vec<Mutex>,
     /// For each condition the tasks that wait, and the mutex that each wants back, if any.
-    pub(crate) conditions: Vec<VecDeque<(TaskId, Option<u16>)>>,
+    pub(crate) conditions: Vec<VecDeque<(TaskId, Option<usize>)>>,
     pub(crate) semaphores: Vec<Semaphore>,
     pub(crate) barriers: Vec<Barrier>,
     /// The base of each shared timer, once a task used it.

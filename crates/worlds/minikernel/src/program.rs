@@ -50,9 +50,9 @@ pub struct Task {
     /// A thread: whether somebody woke it since its last step began.
     pub(crate) woken: bool,
     /// The mutex that it waits for.
-    pub(crate) wants: Option<u16>,
+    pub(crate) wants: Option<usize>,
     /// The task group, counted as in a phase.
-    pub(crate) group: u16,
+    pub(crate) group: usize,
     /// Wake-ups so far: a timer for an earlier sleep does nothing.
     pub(crate) sleep: u64,
     /// When a timer should have woken it.

@@ -82,12 +82,8 @@ impl Kernel {
                 period,
                 relative,
             } => {
-                let next = this.next_own_period(
-                    timer.into(),
-                    period.saturating_mul(1_000),
-                    relative,
-                    self.now,
-                );
+                let next =
+                    this.next_own_period(timer, period.saturating_mul(1_000), relative, self.now);
                 self.await_period(soc, cpu, task, next);
             }
             Action::SharedTimer {
@@ -95,9 +91,9 @@ impl Kernel {
                 period,
                 relative,
             } => {
-                let base = self.objects.timers[usize::from(timer)].unwrap_or(this.begin);
+                let base = self.objects.timers[timer].unwrap_or(this.begin);
                 let next = this.next_period(base, period.saturating_mul(1_000), relative, self.now);
-                self.objects.timers[usize::from(timer)] = Some(next);
+                self.objects.timers[timer] = Some(next);
                 self.await_period(soc, cpu, task, next);
             }
             _ => {}
@@ -126,21 +122,19 @@ impl Kernel {
                 self.signal(soc, cpu, condition, 1);
                 self.wait(soc, cpu, task, condition, mutex);
             }
-            Action::Barrier(barrier) => {
-                match self.objects.barriers[usize::from(barrier)].arrive(task) {
-                    Some(others) => others
-                        .into_iter()
-                        .for_each(|other| self.wake(soc, cpu, other, WakeCause::Task)),
-                    None => self.block(cpu, task),
-                }
-            }
+            Action::Barrier(barrier) => match self.objects.barriers[barrier].arrive(task) {
+                Some(others) => others
+                    .into_iter()
+                    .for_each(|other| self.wake(soc, cpu, other, WakeCause::Task)),
+                None => self.block(cpu, task),
+            },
             Action::Suspend(condition) => {
-                self.objects.conditions[usize::from(condition)].push_back((task, None));
+                self.objects.conditions[condition].push_back((task, None));
                 self.block(cpu, task);
             }
             Action::SemPost(semaphore) => self.post(soc, cpu, semaphore),
             Action::SemWait(semaphore) => {
-                if !self.objects.semaphores[usize::from(semaphore)].wait(task) {
+                if !self.objects.semaphores[semaphore].wait(task) {
                     self.block(cpu, task);
                 }
             }
@@ -224,16 +218,16 @@ impl Kernel {
         self.cpus[cpu].wheel.set(now, until, what);
     }
 
-    pub fn post(&mut self, soc: &Soc, cpu: usize, semaphore: u16) {
-        if let Some(next) = self.objects.semaphores[usize::from(semaphore)].post() {
+    pub fn post(&mut self, soc: &Soc, cpu: usize, semaphore: usize) {
+        if let Some(next) = self.objects.semaphores[semaphore].post() {
             self.wake(soc, cpu, next, WakeCause::Task);
         }
     }
 
     /// Takes a mutex for a task, or has the task wait for it; whether it was taken. Who waits for
     /// itself in a circle, or for one that has ended, is told of.
-    fn lock(&mut self, task: TaskId, mutex: u16) -> bool {
-        if self.objects.mutexes[usize::from(mutex)].lock(task) {
+    fn lock(&mut self, task: TaskId, mutex: usize) -> bool {
+        if self.objects.mutexes[mutex].lock(task) {
             return true;
         }
         self.tasks[task].wants = Some(mutex);
@@ -247,7 +241,7 @@ impl Kernel {
         let mut links = Vec::new();
         let mut task = first;
         while let Some(mutex) = self.tasks[task].wants {
-            let mutex = &self.objects.mutexes[usize::from(mutex)];
+            let mutex = &self.objects.mutexes[mutex];
             let Some(holder) = mutex.holder else { return };
             let name = |task: TaskId| self.tasks[task].spec.name.as_str();
             let ended = if self.tasks[holder].life == Life::Ended {
@@ -278,22 +272,21 @@ impl Kernel {
         }
     }
 
-    fn unlock(&mut self, soc: &Soc, cpu: usize, task: TaskId, mutex: u16) {
-        if let Some(next) = self.objects.mutexes[usize::from(mutex)].unlock(task) {
+    fn unlock(&mut self, soc: &Soc, cpu: usize, task: TaskId, mutex: usize) {
+        if let Some(next) = self.objects.mutexes[mutex].unlock(task) {
             self.wake(soc, cpu, next, WakeCause::Task);
         }
     }
 
-    fn wait(&mut self, soc: &Soc, cpu: usize, task: TaskId, condition: u16, mutex: u16) {
+    fn wait(&mut self, soc: &Soc, cpu: usize, task: TaskId, condition: usize, mutex: usize) {
         self.unlock(soc, cpu, task, mutex);
-        self.objects.conditions[usize::from(condition)].push_back((task, Some(mutex)));
+        self.objects.conditions[condition].push_back((task, Some(mutex)));
         self.block(cpu, task);
     }
 
-    fn signal(&mut self, soc: &Soc, cpu: usize, condition: u16, most: usize) {
+    fn signal(&mut self, soc: &Soc, cpu: usize, condition: usize, most: usize) {
         for _ in 0..most {
-            let Some((task, mutex)) = self.objects.conditions[usize::from(condition)].pop_front()
-            else {
+            let Some((task, mutex)) = self.objects.conditions[condition].pop_front() else {
                 return;
             };
             // It goes on when it has the mutex again.

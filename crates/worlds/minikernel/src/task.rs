@@ -24,7 +24,7 @@ pub enum Action {
     /// task starts.
     Timer {
         /// The timer, from 0.
-        timer: u8,
+        timer: usize,
         /// Period in nanoseconds.
         period: u64,
         /// True if a period that is over already starts the periods anew; otherwise the task
@@ -32,47 +32,47 @@ pub enum Action {
         relative: bool,
     },
     /// Locks a mutex.
-    Lock(u16),
+    Lock(usize),
     /// Unlocks a mutex.
-    Unlock(u16),
+    Unlock(usize),
     /// Unlocks the mutex and waits for the condition; then locks the mutex again.
     Wait {
         /// The condition.
-        condition: u16,
+        condition: usize,
         /// The mutex.
-        mutex: u16,
+        mutex: usize,
     },
     /// Wakes one that waits for the condition.
-    Signal(u16),
+    Signal(usize),
     /// Wakes all that wait for the condition.
-    Broadcast(u16),
+    Broadcast(usize),
     /// Wakes one that waits for the condition, then waits for it: rt-app's `sync`.
     Sync {
         /// The condition.
-        condition: u16,
+        condition: usize,
         /// The mutex.
-        mutex: u16,
+        mutex: usize,
     },
     /// Waits until all parties of the barrier are there.
-    Barrier(u16),
+    Barrier(usize),
     /// Waits for the next period of a timer that several tasks move on: rt-app's `timer` with a
     /// name that is not `unique`.
     SharedTimer {
         /// The timer.
-        timer: u16,
+        timer: usize,
         /// The period in nanoseconds.
         period: u64,
         /// True if late periods start anew, and are not caught up with.
         relative: bool,
     },
     /// Waits for the condition, without a mutex: rt-app's `suspend`.
-    Suspend(u16),
+    Suspend(usize),
     /// Wakes all that wait for the condition; lost if nobody does: rt-app's `resume`.
-    Resume(u16),
+    Resume(usize),
     /// Adds one to a semaphore.
-    SemPost(u16),
+    SemPost(usize),
     /// Takes one from a semaphore, waiting until there is one.
-    SemWait(u16),
+    SemWait(usize),
     /// Lets others run.
     Yield,
     /// Starts another task of the same specification as this one of the workload, which may be one
@@ -105,7 +105,7 @@ pub struct Phase {
     pub cpus: Option<CpuSet>,
     /// The task group from then on, if it changes: a number of [`Workload::groups`], counted from
     /// 1; 0 is the root.
-    pub group: Option<u16>,
+    pub group: Option<usize>,
 }
 
 impl Phase {
@@ -220,5 +220,5 @@ pub struct GroupSpec {
     /// Name of the group.
     pub name: String,
     /// The group that it is in, counted as in [`Phase::group`].
-    pub parent: u16,
+    pub parent: usize,
 }

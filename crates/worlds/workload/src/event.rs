@@ -63,7 +63,7 @@ pub struct Thread<'a> {
     /// Names of its timers so far.
     pub(crate) timers: Vec<String>,
     /// Mutexes that it holds at this place of its events.
-    pub(crate) held: Vec<u16>,
+    pub(crate) held: Vec<usize>,
     /// Position at which the event names a barrier.
     pub(crate) barrier: Option<Span>,
 }
@@ -218,7 +218,7 @@ impl Thread<'_> {
     }
 
     /// The condition that an event names, and its name: the task's own where it names none.
-    fn condition_or_own(&mut self, item: &Item) -> Result<(u16, String)> {
+    fn condition_or_own(&mut self, item: &Item) -> Result<(usize, String)> {
         let name = match &item.value {
             Value::Missing | Value::Null => self.name,
             Value::String(text) if text.is_empty() => self.name,
@@ -237,7 +237,7 @@ impl Thread<'_> {
         ))
     }
 
-    fn condition(&mut self, item: &Item, what: &str) -> Result<(u16, u16)> {
+    fn condition(&mut self, item: &Item, what: &str) -> Result<(usize, usize)> {
         let [condition, mutex] = self.source.fields(item, what, ["ref", "mutex"])?;
         let (Some(condition), Some(mutex)) = (condition, mutex) else {
             return self.source.wrong(
@@ -302,7 +302,7 @@ impl Thread<'_> {
                 relative,
             });
         }
-        let number = self
+        let timer = self
             .timers
             .iter()
             .position(|known| known == name)
@@ -310,13 +310,13 @@ impl Thread<'_> {
                 self.timers.push(name.to_owned());
                 self.timers.len() - 1
             });
-        let timer = u8::try_from(number).map_err(|_| {
-            source.error(
+        if timer > usize::from(u8::MAX) {
+            return source.wrong(
                 name_at.at,
                 "a thread has more than 256 timers",
                 "let it use fewer",
-            )
-        })?;
+            );
+        }
         Ok(Action::Timer {
             timer,
             period,

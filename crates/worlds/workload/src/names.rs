@@ -8,23 +8,26 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The most task groups, as in rt-app.
 const MOST_GROUPS: usize = 32;
+/// The most objects of a kind.
+const MOST_OBJECTS: usize = 65_536;
 
 /// Objects of a kind.
 #[derive(Debug, Default)]
-pub struct Names(BTreeMap<String, u16>);
+pub struct Names(BTreeMap<String, usize>);
 
 impl Names {
-    pub fn number(&mut self, source: &Source, at: Span, name: &str) -> Result<u16> {
+    pub fn number(&mut self, source: &Source, at: Span, name: &str) -> Result<usize> {
         if let Some(&number) = self.0.get(name) {
             return Ok(number);
         }
-        let number = u16::try_from(self.0.len()).map_err(|_| {
-            source.error(
+        let number = self.count();
+        if number == MOST_OBJECTS {
+            return source.wrong(
                 at,
-                "more than 65536 objects of a kind",
+                format!("more than {MOST_OBJECTS} objects of a kind"),
                 "let tasks share some",
-            )
-        })?;
+            );
+        }
         self.0.insert(name.to_owned(), number);
         Ok(number)
     }
@@ -66,9 +69,9 @@ pub struct Objects {
     /// Task groups below the root, by path, and the one that each is in.
     pub(crate) groups: Vec<GroupSpec>,
     /// Conditions on which somebody is suspended or waits.
-    pub(crate) awaited: BTreeSet<u16>,
+    pub(crate) awaited: BTreeSet<usize>,
     /// Conditions that are resumed: the name, and the task that does it.
-    pub(crate) resumed: Vec<(u16, String, String)>,
+    pub(crate) resumed: Vec<(usize, String, String)>,
 }
 
 impl Objects {
@@ -101,7 +104,7 @@ impl Objects {
 
     /// The group of a path such as `/a/b`, counted from 1; the root is 0. Those that it is in come
     /// with it.
-    pub fn group(&mut self, source: &Source, at: Span, path: &str) -> Result<u16> {
+    pub fn group(&mut self, source: &Source, at: Span, path: &str) -> Result<usize> {
         let mut group = 0;
         let mut whole = String::new();
         for part in path.split('/').filter(|part| !part.is_empty()) {
@@ -125,7 +128,7 @@ impl Objects {
                     parent: group,
                 });
             }
-            group = index as u16 + 1;
+            group = index + 1;
         }
         Ok(group)
     }
@@ -149,12 +152,12 @@ impl Objects {
     }
 
     /// A barrier that a thread names.
-    pub fn barrier(&mut self, source: &Source, at: Span, name: &str) -> Result<u16> {
+    pub fn barrier(&mut self, source: &Source, at: Span, name: &str) -> Result<usize> {
         let number = self.barriers.number(source, at, name)?;
-        if self.parties.len() <= usize::from(number) {
+        if self.parties.len() <= number {
             self.parties.push(0);
         }
-        self.parties[usize::from(number)] += 1;
+        self.parties[number] += 1;
         Ok(number)
     }
 }

@@ -152,7 +152,7 @@ fn check_clamps(source: &Source, parts: &Parts) -> Result {
 }
 
 /// The task group that a task or phase names, if any.
-fn group(thread: &mut Thread, parts: &Parts, policy: Policy) -> Result<Option<u16>> {
+fn group(thread: &mut Thread, parts: &Parts, policy: Policy) -> Result<Option<usize>> {
     let source = thread.source;
     let Some(item) = parts
         .get("taskgroup")

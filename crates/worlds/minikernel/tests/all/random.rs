@@ -19,13 +19,13 @@ fn action() -> impl Strategy<Value = Action> {
         4 => draw().prop_map(|time| Action::Run { time, capacity: 430 }),
         4 => draw().prop_map(Action::Sleep),
         1 => draw().prop_map(Action::RunTime),
-        3 => (0..3_u8, MS..20 * MS, any::<bool>())
+        3 => (0..3_usize, MS..20 * MS, any::<bool>())
             .prop_map(|(timer, period, relative)| Action::Timer { timer, period, relative }),
         1 => (1..20 * MS, any::<bool>()).prop_map(|(period, relative)| Action::SharedTimer { timer: 0, period, relative }),
         1 => Just(Action::SemPost(0)),
         1 => Just(Action::SemWait(0)),
-        1 => (0..2_u16).prop_map(Action::Resume),
-        1 => (0..2_u16).prop_map(Action::Suspend),
+        1 => (0..2_usize).prop_map(Action::Resume),
+        1 => (0..2_usize).prop_map(Action::Suspend),
         1 => Just(Action::Signal(0)),
         1 => Just(Action::Broadcast(0)),
         1 => Just(Action::Lock(0)),
@@ -45,7 +45,7 @@ fn task() -> impl Strategy<Value = TaskSpec> {
     ];
     let phase = (
         prop::collection::vec(action(), 1..5),
-        prop::option::of(0..3_u16),
+        prop::option::of(0..3_usize),
     )
         .prop_map(|(actions, group)| Phase {
             group,
