@@ -1,10 +1,10 @@
 //! The protocol between the two processes: each request and each reply is a line of JSON, and only
 //! a line with its end counts.
 
+use document::quoted;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use shared_object::Wrong;
-use std::fmt::{self, Display, Formatter};
 use std::io::{self, BufRead, Read, Write};
 
 /// The most bytes of a line.
@@ -14,29 +14,18 @@ pub const LONGEST: u64 = 1 << 24;
 pub type Reply<A> = Result<A, Wrong>;
 
 /// A line that is no message of the protocol, or that could not be read.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum LineError {
     /// The pipe broke.
+    #[error("{0}")]
     Pipe(io::Error),
     /// The pipe ended within this line, or the line is too long.
+    #[error("{} ends before the line does", quoted(.0))]
     Cut(String),
     /// The line is whole and no message; the reason.
+    #[error("{} is no message: {}", quoted(.0), .1)]
     Unknown(String, serde_json::Error),
 }
-
-impl Display for LineError {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Pipe(error) => error.fmt(f),
-            Self::Cut(line) => write!(f, "{} ends before the line does", document::quoted(line)),
-            Self::Unknown(line, why) => {
-                write!(f, "{} is no message: {why}", document::quoted(line))
-            }
-        }
-    }
-}
-
-impl std::error::Error for LineError {}
 
 /// Reads the next line without its end; `None` where the pipe has ended.
 ///
@@ -85,7 +74,7 @@ mod tests {
 
     /// Checks a message: it arrives as it was sent, and whatever is cut off its line is an
     /// error that names the rest.
-    fn check<T: Serialize + DeserializeOwned + PartialEq + fmt::Debug>(message: &T) {
+    fn check<T: Serialize + DeserializeOwned + PartialEq + std::fmt::Debug>(message: &T) {
         let mut sent = Vec::new();
         write(&mut sent, message).expect("a message can be written");
         let read = |mut bytes: &[u8]| {
@@ -104,7 +93,7 @@ mod tests {
         let end = sent.len() - 1;
         for cut in 0..end {
             let mut part = sent[..cut].to_vec();
-            let named = document::quoted(&String::from_utf8_lossy(&part));
+            let named = quoted(&String::from_utf8_lossy(&part));
             // The pipe ends there, or the rest of the line is lost.
             if cut > 0 {
                 let error = read(&part).expect_err(&named);
