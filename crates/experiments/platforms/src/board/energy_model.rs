@@ -54,7 +54,7 @@ impl<'t> Dump<'t> {
     }
 
     /// Microwatts of the unit of a domain's powers, and why.
-    fn unit(&self, domain: &str, rows: &[Row], asked: Option<u64>) -> Result<(u64, String)> {
+    fn unit(&self, domain: &str, rows: &[Row], asked: Option<u64>) -> Result<(u64, &'static str)> {
         let no_watts = |what: String| {
             let help = "give --power-unit with the microwatts of a unit, if they are known";
             Error::new(
@@ -65,7 +65,6 @@ impl<'t> Dump<'t> {
         let flags = self
             .text(domain, "flags")
             .map(|text| u64::from_str_radix(text.trim_start_matches("0x"), 16).unwrap_or_default());
-        let says = |why: &str| why.to_owned();
         let top = rows.iter().map(|row| row.power).max().unwrap_or(0);
         let fastest = rows.last().map_or(0, |row| row.khz);
         let by_cost = rows.iter().find_map(|row| {
@@ -73,32 +72,29 @@ impl<'t> Dump<'t> {
             Some(cost as f64 * row.khz as f64 / (row.power as f64 * fastest as f64))
         });
         Ok(match (asked, self.text(domain, "units"), flags) {
-            (Some(unit), ..) => (unit, says("as --power-unit says")),
-            (_, Some("milliWatts"), _) => (1000, says("as `units` says")),
-            (_, Some("microWatts"), _) => (1, says("as `units` says")),
+            (Some(unit), ..) => (unit, "as --power-unit says"),
+            (_, Some("milliWatts"), _) => (1000, "as `units` says"),
+            (_, Some("microWatts"), _) => (1, "as `units` says"),
             (_, Some(other), _) => return Err(no_watts(format!("in {}", printable(other)))),
             (_, _, Some(flags)) if flags & 4 != 0 => {
                 return Err(no_watts("of no unit, as their flags say".to_owned()));
             }
             _ if rows.iter().any(|row| row.performance.is_some()) => {
-                (1, says("as from Linux 6.9 on, which writes `performance`"))
+                (1, "as from Linux 6.9 on, which writes `performance`")
             }
             _ if by_cost.is_some_and(|times| times > 100.0) => (
                 1000,
-                says("as in Linux 5.15 to 5.19, whose costs are a thousandfold"),
+                "as in Linux 5.15 to 5.19, whose costs are a thousandfold",
             ),
             _ if rows.iter().any(|row| row.name.starts_with("cs:")) => {
-                (1000, says("as before Linux 5.9, which writes `cs:`"))
+                (1000, "as before Linux 5.9, which writes `cs:`")
             }
             _ if flags.is_some() && by_cost.is_some() => {
-                (1, says("as in Linux 6.0 to 6.8, by flags and costs"))
+                (1, "as in Linux 6.0 to 6.8, by flags and costs")
             }
-            _ if top < BELIEVED[0] => (
-                1000,
-                says("since a core takes more than so many microwatts"),
-            ),
+            _ if top < BELIEVED[0] => (1000, "since a core takes more than so many microwatts"),
             _ if top.saturating_mul(1000) > BELIEVED[1] => {
-                (1, says("since no core takes so many milliwatts"))
+                (1, "since no core takes so many milliwatts")
             }
             _ => {
                 let help = "take the whole dump: grep -r . /sys/kernel/debug/energy_model; or give --power-unit 1 for microwatts, \
