@@ -339,18 +339,13 @@ impl TasksRequest {
                 .iter()
                 .map(|boards| {
                     let board = &boards[0].1;
-                    let power = board
-                        .idle
-                        .power
-                        .as_ref()
-                        .and_then(|power| power.watts_per_unit.as_ref());
                     facts::TaskBoard {
                         name: board.name.clone(),
                         title: board.idle.title.clone(),
                         big: board.hardware.domains[fastest(&board.hardware)]
                             .name
                             .clone(),
-                        watts_per_unit: power.map(|watts| watts.value),
+                        watts_per_unit: board.idle.watts_per_unit().map(|watts| watts.value),
                     }
                 })
                 .collect(),

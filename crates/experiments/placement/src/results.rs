@@ -125,7 +125,7 @@ pub fn describe(header: &mut Header, input: &Input, kept: Option<std::ops::Range
             input.seeds.0
         ));
     }
-    match input.idle.power.as_ref().and_then(|power| power.watts_per_unit.as_ref()) {
+    match input.idle.watts_per_unit() {
         Some(watts) => header.notes.push(watts.to_string()),
         None => header.notes.push(format!(
             "No source says how many watts a unit of the table of {} is, so energies are told in percent.",

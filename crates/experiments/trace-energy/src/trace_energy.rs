@@ -106,11 +106,7 @@ impl Experiment for TraceEnergy {
         header.notes.extend(read.notes);
         header.notes.extend(doubts(&machine, &told));
         let seconds = (last - first) as f64 / 1e9;
-        let of_power = idle
-            .power
-            .as_ref()
-            .and_then(|power| power.watts_per_unit.as_ref());
-        let watts = of_power.or(idle.running_unit.as_ref());
+        let watts = idle.watts_per_unit().or(idle.running_unit.as_ref());
         header.notes.extend(watts.map(ToString::to_string));
         let mut facts = facts::TraceEnergy {
             title: idle.title.clone(),

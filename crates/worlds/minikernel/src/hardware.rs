@@ -196,11 +196,8 @@ impl Hardware {
                 table: idle_domain.table,
             });
         }
-        let watts = idle
-            .power
-            .as_ref()
-            .and_then(|power| power.watts_per_unit.as_ref());
-        let milliwatt = watts
+        let milliwatt = idle
+            .watts_per_unit()
             .map_or(1.0, |watts| 0.001 / watts.value)
             .round()
             .clamp(1.0, f64::from(u32::MAX)) as u32;

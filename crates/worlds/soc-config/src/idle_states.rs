@@ -336,6 +336,11 @@ const MOST_LATENCY_US: u64 = 1_000_000;
 const MOST_RESIDENCY_US: u64 = 1_000_000_000;
 
 impl IdlePlatform {
+    /// The number of watts that a unit is, where somebody said so.
+    pub fn watts_per_unit(&self) -> Option<&WattsPerUnit> {
+        self.power.as_ref()?.watts_per_unit.as_ref()
+    }
+
     /// Reads a platform's file, which may hold the machine as well.
     ///
     /// # Errors
