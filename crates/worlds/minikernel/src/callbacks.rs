@@ -10,7 +10,7 @@ use points::Point;
 pub use rcu::{IdleNeed, InterruptedCode, Step};
 
 /// A callback that was queued.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq)]
 pub struct Callback {
     /// The task that queued it.
     pub by: u32,
@@ -39,7 +39,7 @@ pub struct CpuTime {
 }
 
 /// The requests that the code under test makes of the kernel during a call.
-#[derive(Default)]
+#[derive(Default, PartialEq)]
 pub struct Requests {
     /// This CPU is to run [`Callbacks::softirq`] soon.
     pub softirq: bool,
@@ -60,13 +60,7 @@ pub struct Requests {
 
 impl Requests {
     pub(crate) fn is_empty(&self) -> bool {
-        !self.softirq
-            && self.wake.is_empty()
-            && self.reschedule.is_empty()
-            && self.timers.is_empty()
-            && self.invoke.is_empty()
-            && self.stamps.is_empty()
-            && self.stalls.is_empty()
+        *self == Self::default()
     }
 }
 
