@@ -265,7 +265,7 @@ impl FairLoads {
             .homes
             .iter()
             .filter_map(|&task| self.account(task))
-            .map(|account| account.pelt.used_sum())
+            .map(|account| account.pelt.used)
             .sum();
         sum >= (u64::from(LONGEST_SUM - PERIOD) << 10) - u64::from(LONGEST_SUM)
     }

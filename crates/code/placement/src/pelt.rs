@@ -105,11 +105,11 @@ pub struct Pelt {
     /// The time that has passed of the present period.
     into: u32,
     /// Time in which it ran or waited for a CPU.
-    runnable: u32,
+    pub runnable: u32,
     /// Time in which it ran.
-    running: u32,
+    pub running: u32,
     /// Time in which it ran, times the capacity that it had.
-    used: u64,
+    pub used: u64,
 }
 
 impl Pelt {
@@ -174,21 +174,6 @@ impl Pelt {
     /// over.
     pub const fn divider(&self) -> u32 {
         LONGEST_SUM - PERIOD + self.into
-    }
-
-    /// The sum of the time in which it ran or waited.
-    pub const fn runnable_sum(&self) -> u32 {
-        self.runnable
-    }
-
-    /// The sum of the time in which it ran.
-    pub const fn running_sum(&self) -> u32 {
-        self.running
-    }
-
-    /// The sum of the time in which it ran, times the capacity that it had.
-    pub const fn used_sum(&self) -> u64 {
-        self.used
     }
 
     /// Goes on from another time, as on the clock of another CPU.
@@ -285,12 +270,12 @@ mod tests {
         let mut pelt = Pelt::new(0);
         pelt.update(300 * US, Doing::Nothing, 1024);
         pelt.update(1000 * US, Doing::Running, 1024);
-        assert_eq!(pelt.running_sum(), 700);
+        assert_eq!(pelt.running, 700);
         // 24 units of the first period, two whole ones, 100 units of the fourth.
         pelt.update((3 * 1024 + 100) * US, Doing::Running, 1024);
         let whole = 47_742 - decay(47_742, 3) as u32 - 1024;
         assert_eq!(
-            pelt.running_sum(),
+            pelt.running,
             decay(700, 3) as u32 + decay(24, 3) as u32 + whole + 100
         );
         assert_eq!(pelt.divider(), 47_742 - 1024 + 100);

@@ -22,8 +22,8 @@ proptest! {
         for (step, doing, capacity) in steps {
             now += step;
             pelt.update(now, doing, capacity);
-            prop_assert!(pelt.runnable_sum() <= pelt.divider(), "{pelt:?}");
-            prop_assert!(pelt.running_sum() <= pelt.runnable_sum());
+            prop_assert!(pelt.runnable <= pelt.divider(), "{pelt:?}");
+            prop_assert!(pelt.running <= pelt.runnable);
             prop_assert!(pelt.divider() < LONGEST_SUM && pelt.divider() >= LONGEST_SUM - PERIOD);
             prop_assert!(pelt.ratio() <= 1024 && pelt.utilisation() <= 1024 && pelt.served() <= 1024);
         }
