@@ -1,5 +1,6 @@
 //! Sweeps: every combination of the values of some settings.
 
+use itertools::Itertools;
 use std::fmt;
 
 /// A key and the values that it is to have.
@@ -70,8 +71,7 @@ impl std::str::FromStr for Vary {
                 None => all.push(part.to_owned()),
             }
         }
-        let mut seen = std::collections::BTreeSet::new();
-        if let Some(twice) = all.iter().find(|value| !seen.insert(value.as_str())) {
+        if let Some(twice) = all.iter().duplicates().next() {
             return Err(VaryError::ValueTwice(twice.clone()));
         }
         let key = key.trim().to_owned();
@@ -98,10 +98,8 @@ impl fmt::Display for Vary {
 /// # Errors
 /// A key is named twice; more than [`MOST_COMBINATIONS`].
 pub fn combinations(vary: &[Vary]) -> Result<Vec<Settings>, VaryError> {
-    for (index, one) in vary.iter().enumerate() {
-        if vary[..index].iter().any(|other| other.key == one.key) {
-            return Err(VaryError::Twice(one.key.clone()));
-        }
+    if let Some(twice) = vary.iter().map(|one| &one.key).duplicates().next() {
+        return Err(VaryError::Twice(twice.clone()));
     }
     let count = vary
         .iter()
@@ -109,20 +107,16 @@ pub fn combinations(vary: &[Vary]) -> Result<Vec<Settings>, VaryError> {
     if count > MOST_COMBINATIONS {
         return Err(VaryError::TooMany(count));
     }
-    let mut all = vec![Vec::new()];
-    for one in vary {
-        all = all
-            .into_iter()
-            .flat_map(|settings| {
-                one.values.iter().map(move |value| {
-                    let mut more = settings.clone();
-                    more.push((one.key.clone(), value.clone()));
-                    more
-                })
-            })
-            .collect();
-    }
-    Ok(all)
+    let settings = |one: &Vary| {
+        let key = one.key.clone();
+        let values = one.values.clone().into_iter();
+        values.map(move |value| (key.clone(), value))
+    };
+    Ok(vary
+        .iter()
+        .map(settings)
+        .multi_cartesian_product()
+        .collect())
 }
 
 #[cfg(test)]
