@@ -116,43 +116,25 @@ impl Log<'_> {
 
     /// The activities at one end of the kept part: its begin, or its end.
     fn all(&mut self, now: &Now, time: u64, begins: bool) {
-        for (cpu, (task, state)) in now.cpus.iter().enumerate() {
-            if begins || *task != 0 {
-                self.put(
-                    cpu as u16,
-                    time,
-                    SWITCH,
-                    Some("task"),
-                    if begins { *task } else { 0 },
-                );
+        let [idle, callbacks, grace] = if begins {
+            [ENTER, WAITING, GRACE]
+        } else {
+            [LEAVE, NONE_WAIT, NO_GRACE]
+        };
+        for (cpu, &(task, state)) in (0..).zip(&now.cpus) {
+            if begins || task != 0 {
+                let task = if begins { task } else { 0 };
+                self.put(cpu, time, SWITCH, Some("task"), task);
             }
             if let Some(state) = state {
-                self.put(
-                    cpu as u16,
-                    time,
-                    if begins { ENTER } else { LEAVE },
-                    Some("idle-state"),
-                    *state,
-                );
+                self.put(cpu, time, idle, Some("idle-state"), state);
             }
         }
         if now.waiting > 0 {
-            self.put(
-                0,
-                time,
-                if begins { WAITING } else { NONE_WAIT },
-                None,
-                CALLBACKS_WAIT,
-            );
+            self.put(0, time, callbacks, None, CALLBACKS_WAIT);
         }
         if now.grace {
-            self.put(
-                0,
-                time,
-                if begins { GRACE } else { NO_GRACE },
-                None,
-                GRACE_PERIOD,
-            );
+            self.put(0, time, grace, None, GRACE_PERIOD);
         }
     }
 
