@@ -27,8 +27,8 @@ const CSIT: &str =
     "CSIT's JSON of a test has `telemetry` or `result`, and `grcli -j` has a list of nodes";
 
 /// The fields of a row, each with the headings and the keys of telemetry that stand for it, in lower
-/// case. The fields behind those of time are events for each packet; nothing is read of the last.
-const FIELDS: [(&str, &[&str]); 13] = [
+/// case. The fields behind those of time are events for each packet.
+const FIELDS: [(&str, &[&str]); 12] = [
     ("calls", &["calls", "batches"]),
     ("vectors", &["vectors", "objs", "packets", "pkts"]),
     ("suspends", &["suspends"]),
@@ -59,30 +59,6 @@ const FIELDS: [(&str, &[&str]); 13] = [
     ("frontend stalls", &["frontend/pkt"]),
     ("memory accesses", &["mem-access/pkt"]),
     ("mispredicted branches", &["[1.4]"]),
-    (
-        "",
-        &[
-            "access",
-            "%*",
-            "hit/pkt",
-            "inst*",
-            "ipc",
-            "pkts/call",
-            "packets/call",
-            "bus-access/pkt",
-            "total-mem-errors",
-            "backend/call",
-            "frontend/call",
-            "[1.1]",
-            "[1.2]",
-            "[1.3]",
-            "%",
-            "[2.1]",
-            "[2.2]",
-            "[2.3]",
-            "[2.4]",
-        ],
-    ),
 ];
 const PER_CALL: &str = "vectors of a call";
 const OF_CALL: &str = "clocks of a call";
@@ -95,8 +71,14 @@ fn field(level: &str, heading: &str) -> Option<String> {
         return Some(format!("{level} misses"));
     }
     let mut fields = FIELDS.iter();
-    let found = fields.find(|(_, headings)| headings.contains(&heading.as_str()))?;
-    Some(found.0.to_owned())
+    let found = fields.find(|(_, headings)| headings.contains(&heading.as_str()));
+    // Other counters of perfmon, in all or for each call or packet, and shares.
+    let is_other =
+        || heading.contains(['/', '%', '*', '[']) || ["access", "ipc"].contains(&&*heading);
+    let name = found
+        .map(|found| found.0)
+        .or_else(|| is_other().then_some(""))?;
+    Some(name.to_owned())
 }
 
 /// A node's row of one table.

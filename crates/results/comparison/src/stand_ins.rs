@@ -17,33 +17,38 @@ pub struct StandIn {
     pub other: String,
 }
 
-/// Names of nodes that take packets from a device, or give them to one, by their ends.
-const ROLES: [(&str, &[&str]); 4] = [
-    ("input", &["-input", "-rx"]),
-    ("output", &["-output"]),
-    ("tx", &["-tx"]),
-    ("drop", &["drop"]),
+/// Ends of the names of nodes that take packets from a device or give them to one, with the role.
+const ENDS: [(&str, &str); 5] = [
+    ("-input", "input"),
+    ("-rx", "input"),
+    ("-output", "output"),
+    ("-tx", "tx"),
+    ("drop", "drop"),
 ];
 
-/// Nodes of a protocol, whose end says nothing of devices.
-const PROTOCOLS: [&str; 8] = ["ethernet", "eth", "ip", "l2", "mpls", "arp", "acl", "nat"];
+/// Begins of names of nodes that know a protocol: their ends say nothing of devices.
+const PROTOCOLS: [&str; 8] = [
+    "ethernet-",
+    "eth-",
+    "ip",
+    "l2-",
+    "mpls",
+    "arp",
+    "acl",
+    "nat",
+];
 
 /// What a node does: what devices do is told by the end of the name, and what is done to packets by
 /// all of it, without the words for a variant of the code.
 fn role(name: &str) -> String {
     let name = name.to_lowercase().replace('_', "-");
-    let plain = ["-no-checksum", "-inline"]
-        .iter()
-        .fold(name, |name, end| name.replace(end, ""));
+    let plain = name.replace("-no-checksum", "").replace("-inline", "");
     // A port and a queue may stand behind it.
     let device = plain.trim_end_matches(|sign: char| sign.is_ascii_digit() || sign == '-');
-    let first = plain.split(['-', '.']).next().unwrap_or_default();
-    let is_protocol = PROTOCOLS.contains(&first.trim_end_matches(['4', '6']));
-    let mut roles = ROLES
-        .iter()
-        .filter(|(role, _)| *role == "drop" || !is_protocol);
-    let role = roles.find(|(_, ends)| ends.iter().any(|end| device.ends_with(end)));
-    role.map_or(plain, |(role, _)| (*role).to_owned())
+    let is_device = !PROTOCOLS.iter().any(|of| plain.starts_with(of));
+    let mut ends = ENDS.iter().filter(|(_, role)| is_device || *role == "drop");
+    let end = ends.find(|(end, _)| device.ends_with(end));
+    end.map_or(&*plain, |(_, role)| role).to_owned()
 }
 
 /// Gives nodes of the other recordings the name that the base has for the only node of their role,
@@ -89,6 +94,7 @@ mod tests {
             ("dpdk-input", "avf-input"),
             ("ethdev_rx-0-0", "memif-input"),
             ("TenGigabitEthernet5/0/0-tx", "memif0/0-tx"),
+            ("eth0-tx", "memif0/0-tx"),
             ("ip4-input", "ip4-input-no-checksum"),
             ("ip4_lookup", "ip4-lookup"),
             ("pkt_drop", "error-drop"),

@@ -122,7 +122,6 @@ const KNOWN: &[(&str, &str)] = &[
     ("Lower and further left is better", "legend of a picture"),
     ("lowest seed to the highest", "definition"),
     ("The tasks with most of it", "what a table leaves out"),
-    ("each with the best loop", "heading"),
     ("best strides", "heading"),
     ("the longest tried", "heading"),
     ("beside the best", "heading"),
