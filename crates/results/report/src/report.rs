@@ -186,6 +186,6 @@ pub fn table_text(
         }
     });
     let mut blocks = Blocks::default();
-    blocks.table(table.done());
+    blocks.table(table);
     terminal::render(blocks.all(), style)
 }

@@ -1,6 +1,6 @@
 //! A what-if: one table, and one chart of latency against cores.
 
-use crate::blocks::{Bar, Blocks, Curve, Drawing, Picture, Table, figure, whole};
+use crate::blocks::{Bar, Blocks, Curve, Drawing, Picture, Table, figure};
 use crate::told::Told;
 use crate::words::{case_title, sweeps as words};
 use findings::what_if::{WhatIf, WhatIfPoint};
@@ -107,9 +107,7 @@ fn table(what_if: &WhatIf, of_cpus: bool) -> Table {
                 point.settings.get(at).map(|(_, value)| value.as_str())
             })
         })
-        .when(of_cpus, |table| {
-            table.numbers("CPUs", |point| whole(point.cpus as f64))
-        })
+        .when(of_cpus, |table| table.numbers("CPUs", |point| point.cpus))
         .numbers("shortest", |point| figure(point.shortest))
         .numbers("median", |point| figure(point.median))
         .numbers("longest", |point| figure(point.longest))

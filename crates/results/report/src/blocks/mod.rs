@@ -29,6 +29,8 @@ pub use picture::{axis_words, between, ends, is_logarithmic, on_axis};
 pub use table::{Bars, Cell, Column, Columns, Paint, Table};
 pub use text::{Span, Text, code};
 
+use itertools::Itertools;
+
 /// A part of a story.
 #[derive(Clone)]
 pub enum Block {
@@ -126,9 +128,19 @@ impl Blocks {
     }
 
     /// Adds a list; nothing where there is no item.
-    pub fn list(&mut self, items: Vec<Text>) {
+    pub fn list(&mut self, items: impl IntoIterator<Item: Into<Text>>) {
+        let items = items.into_iter().map(Into::into).collect_vec();
         if !items.is_empty() {
             self.all.push(Block::List(items));
+        }
+    }
+
+    /// Adds a list below the words that say what it is of; nothing where there is no item.
+    pub fn list_of(&mut self, words: &str, items: impl IntoIterator<Item: Into<Text>>) {
+        let mut items = items.into_iter().peekable();
+        if items.peek().is_some() {
+            self.paragraph(words);
+            self.list(items);
         }
     }
 
@@ -143,7 +155,8 @@ impl Blocks {
     }
 
     /// Adds a table without the columns in which no row has anything; nothing where it has no row.
-    pub fn table(&mut self, table: Table) {
+    pub fn table(&mut self, table: impl Into<Table>) {
+        let table = table.into();
         if !table.rows.is_empty() {
             self.all.push(Block::Table(table.without_empty_columns()));
         }

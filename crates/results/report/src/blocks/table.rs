@@ -1,6 +1,6 @@
 //! Tables of columns and cells.
 
-use super::number::{Number, Tone};
+use super::number::{Number, Tone, whole};
 use super::text::Text;
 use itertools::Itertools;
 use recording::distinct;
@@ -46,6 +46,11 @@ pub enum Cell {
 }
 
 impl Cell {
+    /// A dash where there is nothing.
+    pub fn or_dash(cell: Option<impl Into<Self>>) -> Self {
+        cell.map_or_else(|| "-".into(), Into::into)
+    }
+
     /// The cell's words, with no colour and no mark-up; a bar's are its parts with their lengths.
     pub fn plain(&self) -> String {
         match self {
@@ -122,6 +127,18 @@ impl<T: Into<Text>> From<T> for Cell {
 impl From<Number> for Cell {
     fn from(number: Number) -> Self {
         Self::Number(number)
+    }
+}
+
+impl From<usize> for Cell {
+    fn from(count: usize) -> Self {
+        Self::from(count as u64)
+    }
+}
+
+impl From<u64> for Cell {
+    fn from(count: u64) -> Self {
+        Self::Number(whole(count as f64))
     }
 }
 
@@ -316,9 +333,25 @@ impl<'i, R> Columns<'i, R> {
         items.into_iter().fold(self, add)
     }
 
+    /// The table with a title.
+    pub fn titled(self, title: impl Into<Text>) -> Table {
+        self.table.titled(title)
+    }
+
+    /// The table with a note.
+    pub fn noted(self, note: impl Into<Text>) -> Table {
+        self.table.noted(note)
+    }
+
     /// The table.
     pub fn done(self) -> Table {
         self.table
+    }
+}
+
+impl<R> From<Columns<'_, R>> for Table {
+    fn from(columns: Columns<'_, R>) -> Self {
+        columns.table
     }
 }
 

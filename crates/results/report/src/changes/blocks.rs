@@ -7,7 +7,7 @@ use super::idle;
 use super::on_board;
 use crate::blocks::{
     Block, Blocks, Cell, Drawing, IntervalRow, Number, Picture, Sample, Span, Table, Text, Tone,
-    code, figure, fixed, whole,
+    code, figure, fixed,
 };
 use crate::told::Told;
 use crate::words::capital;
@@ -90,12 +90,8 @@ fn blocks(comparison: &Comparison, published: Option<&PublishedChanges>, all: bo
     if let Some(first) = warnings.next() {
         told.warning(format!("warning: {first}"));
     }
-    told.list(
-        warnings
-            .take(100)
-            .map(|warning| format!("warning: {warning}").into())
-            .collect(),
-    );
+    let warnings = warnings.take(100);
+    told.list(warnings.map(|warning| format!("warning: {warning}")));
     told.heading(if all { "Rows" } else { "Rows that changed" });
     for rows in comparison.rows.chunk_by(|a, b| table_of(a) == table_of(b)) {
         table(&mut told, comparison, rows, all);
@@ -116,7 +112,7 @@ fn table_of(row: &Row) -> (TableName, &str) {
 }
 
 /// The facts of each recording, a line each.
-fn sides(comparison: &Comparison) -> Vec<Text> {
+fn sides(comparison: &Comparison) -> Vec<String> {
     let mut lines = Vec::new();
     for (index, side) in comparison.sides.iter().enumerate() {
         let mut facts = vec![side.variants.join(", "), format!("{} world", side.world)];
@@ -130,7 +126,12 @@ fn sides(comparison: &Comparison) -> Vec<Text> {
         if index == 0 {
             facts.push("the base".to_owned());
         }
-        lines.push(format!("{}  {}: {}", letter(index), side.name, facts.join("; ")).into());
+        lines.push(format!(
+            "{}  {}: {}",
+            letter(index),
+            side.name,
+            facts.join("; ")
+        ));
     }
     lines
 }
@@ -142,7 +143,7 @@ fn shifts(told: &mut Blocks, comparison: &Comparison) {
         .when(comparison.sides.len() > 2, |table| {
             table.words("", |shift| letter(shift.side))
         })
-        .numbers("rows", |shift| whole(shift.rows as f64))
+        .numbers("rows", |shift| shift.rows)
         .numbers("in common", |shift| {
             interval(
                 fixed(shift.percent, 1).signed().after(" %"),
@@ -151,11 +152,7 @@ fn shifts(told: &mut Blocks, comparison: &Comparison) {
             )
         })
         .words("", |shift| verdict(shift.verdict));
-    told.table(
-        table
-            .done()
-            .titled("What the rows of each measure have in common, run against run"),
-    );
+    told.table(table.titled("What the rows of each measure have in common, run against run"));
 }
 
 /// The changes that can be told from chance, and those beyond the threshold that too few runs stand
@@ -246,7 +243,7 @@ fn largest(comparison: &Comparison) -> Option<Picture> {
 }
 
 /// The way in which the comparison was made, a sentence or so each.
-fn method(comparison: &Comparison) -> Vec<Text> {
+fn method(comparison: &Comparison) -> Vec<String> {
     let has = |is: fn(&Basis) -> bool| comparison.changes().any(|(_, change)| is(&change.basis));
     let mut lines = Vec::new();
     for sessions in &comparison.sessions {
@@ -306,7 +303,7 @@ fn method(comparison: &Comparison) -> Vec<Text> {
         "threshold: {} % unless the policy says otherwise",
         comparison.threshold
     ));
-    lines.into_iter().map(Text::from).collect()
+    lines
 }
 
 fn inputs(comparison: &Comparison) -> Vec<Block> {
@@ -317,7 +314,7 @@ fn inputs(comparison: &Comparison) -> Vec<Block> {
     let table = Table::with_rows(shown).words("input", |input| code(input.key.as_str()));
     let table = table.each(0..comparison.sides.len(), |table, side| {
         let table = table.numbers(letter(side), move |input| {
-            input.values[side].clone().unwrap_or_else(|| "-".to_owned())
+            Cell::or_dash(input.values[side].as_ref())
         });
         table.when(side > 0, |table| {
             table.numbers(format!("{}/A", letter(side)), move |input| {
@@ -349,28 +346,24 @@ fn table(told: &mut Blocks, comparison: &Comparison, rows: &[Row], all: bool) {
         return;
     };
     told.subheading(title.as_str());
-    let median = |row: &Row, side: usize| match row.cells[side] {
-        Some(cell) => Cell::from(figure(cell.value)),
-        None => "-".into(),
+    let median = |row: &Row, side: usize| {
+        let value = row.cells[side].map(|cell| figure(cell.value));
+        Cell::or_dash(value)
     };
     let mut table = Table::with_rows(&shown)
         .words("row", |row| row.key.row())
         .numbers("n", |row| counts(row))
-        .numbers("A", |row| median(row, 0));
-    for side in 1..comparison.sides.len() {
-        table = table
-            .numbers(letter(side), move |row| median(row, side))
-            .numbers(format!("{}/A", letter(side)), move |row| {
-                match change(row, side) {
-                    Some(change) => Cell::from(size(change)),
-                    None => "-".into(),
-                }
-            })
-            .words("", move |row| {
-                change(row, side).map(|change| verdict(change.verdict))
-            });
-    }
-    let mut table = table
+        .numbers("A", |row| median(row, 0))
+        .each(1..comparison.sides.len(), |table, side| {
+            table
+                .numbers(letter(side), move |row| median(row, side))
+                .numbers(format!("{}/A", letter(side)), move |row| {
+                    Cell::or_dash(change(row, side).map(size))
+                })
+                .words("", move |row| {
+                    change(row, side).map(|change| verdict(change.verdict))
+                })
+        })
         .words("why (us, in the median)", |row| why(comparison, row))
         .done();
     if shown.len() < rows.len() {
@@ -544,7 +537,7 @@ fn why(comparison: &Comparison, row: &Row) -> Text {
 
 /// The parts that became longer or shorter on the critical path of the slowest CPU of a row's
 /// table, a sentence for each recording.
-fn paths(comparison: &Comparison, head: &Row) -> Vec<Text> {
+fn paths(comparison: &Comparison, head: &Row) -> Vec<String> {
     let Some(TablePaths { paths, .. }) = comparison
         .paths
         .iter()
@@ -590,13 +583,10 @@ fn paths(comparison: &Comparison, head: &Row) -> Vec<Text> {
             figure(from),
             figure(to)
         );
-        lines.push(
-            format!(
-                "Critical path of the slowest CPU ({who}){which} {whole}: {}.",
-                parts.join(", ")
-            )
-            .into(),
-        );
+        lines.push(format!(
+            "Critical path of the slowest CPU ({who}){which} {whole}: {}.",
+            parts.join(", ")
+        ));
     }
     lines
 }
@@ -647,10 +637,10 @@ fn printed(told: &mut Blocks, published: &PublishedChanges) {
         .numbers("so before, us", |change| figure(change.before_us))
         .numbers("by label", |change| percent(change.by_label))
         .numbers("by role", |change| percent(change.by_role));
-    told.table(table.done());
+    told.table(table);
     told.note(format!(
         "{} changes are printed, {} follow from the tables; {} figures changed by more than 2 % with nothing printed",
-        whole(published.printed as f64),
+        published.printed,
         published.remade,
         published.silent
     ));

@@ -1,6 +1,6 @@
 //! The functions in which a change is, in a sentence and in tables.
 
-use crate::blocks::{Blocks, Cell, Table, code, fixed};
+use crate::blocks::{Blocks, Cell, Table, code};
 use crate::words::changed_counts::{signed, wholes};
 use crate::words::counts::count;
 use crate::words::listed;
@@ -18,13 +18,12 @@ pub fn tell(first: &mut Blocks, comparison: &Comparison) {
         let shown = &functions[..functions.len().min(MOST_ROWS)];
         let mut table = Table::with_rows(shown)
             .words("function", |whole| code(whole.name))
-            .numbers("calls", |whole| fixed(whole.changes.len() as f64, 0))
+            .numbers("calls", |whole| whole.changes.len())
             .numbers("A", |whole| count(whole.instructions[0]))
             .numbers(letter(side), |whole| count(whole.instructions[side]))
             .numbers(format!("{} - A", letter(side)), |whole| {
                 signed(whole.changes.iter().sum())
             })
-            .done()
             .titled("Instructions by function, over all calls in which it changed, each made once");
         if functions.len() > shown.len() {
             table = table.noted(format!(
@@ -61,21 +60,21 @@ pub fn tell_calls(told: &mut Blocks, comparison: &Comparison) {
             others: findings::InOrder(Vec::new()),
         };
         let rows = call.changed.iter().chain([&whole]).collect_vec();
-        let mut table = Table::with_rows(&rows)
+        let table = Table::with_rows(&rows)
             .words("function", |row| code(row.name.as_str()))
-            .numbers("A", |row| count(row.instructions[0]));
-        for side in 1..sides {
-            table = table
-                .numbers(letter(side), move |row| count(row.instructions[side]))
-                .numbers(format!("{} - A", letter(side)), move |row| {
-                    match row.change(side) {
-                        0.0 => Cell::Empty,
-                        change => signed(change).into(),
-                    }
-                })
-                .words("also", move |row| listed(others(row, side)));
-        }
-        told.table(table.done());
+            .numbers("A", |row| count(row.instructions[0]))
+            .each(1..sides, |table, side| {
+                table
+                    .numbers(letter(side), move |row| count(row.instructions[side]))
+                    .numbers(format!("{} - A", letter(side)), move |row| {
+                        match row.change(side) {
+                            0.0 => Cell::Empty,
+                            change => signed(change).into(),
+                        }
+                    })
+                    .words("also", move |row| listed(others(row, side)))
+            });
+        told.table(table);
     }
 }
 

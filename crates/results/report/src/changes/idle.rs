@@ -49,11 +49,7 @@ pub fn tell(told: &mut Blocks, comparison: &Comparison) {
                 })
         },
     );
-    told.table(
-        table
-            .done()
-            .titled("Entries into a wrong idle state, changes in points"),
-    );
+    told.table(table.titled("Entries into a wrong idle state, changes in points"));
     shares(told, tests, sides, several);
     told.note("above: too deep, below: too shallow, misses: both, in percent of all entries, summed over CPUs.");
 }
@@ -86,9 +82,5 @@ fn shares(told: &mut Blocks, tests: &[IdleTest], sides: usize, several: bool) {
     } else {
         "entries"
     };
-    told.table(
-        table
-            .done()
-            .titled(format!("Share of the {of} in each state")),
-    );
+    told.table(table.titled(format!("Share of the {of} in each state")));
 }

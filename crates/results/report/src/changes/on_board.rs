@@ -41,13 +41,13 @@ pub fn tell(told: &mut Blocks, of: &OnBoard) {
         .each(&of.cores, |table, (core, ns)| {
             table.words(format!("{core}, us"), |change| range(of.us(change, *ns)))
         });
-    told.table(table.done().titled("A call takes longer by"));
+    told.table(table.titled("A call takes longer by"));
     let cases = Table::with_rows(&of.cases)
         .words("case", |(case, mode, _)| {
             format!("{}, {mode}", case_title(case))
         })
         .words("us", |(_, _, us)| range(*us));
-    told.table(cases.done().titled("The slowest CPU of a case is later by"));
+    told.table(cases.titled("The slowest CPU of a case is later by"));
 }
 
 pub fn as_json(of: &OnBoard) -> Value {

@@ -29,7 +29,7 @@ pub fn cells(findings: &Findings<'_>) -> Table {
         .words("role", |cell| cell.role())
         .words("metric", |cell| &cell.recorded.metric)
         .words("unit", |_| "us")
-        .numbers("iterations", |cell| whole(cell.recorded.count as f64))
+        .numbers("iterations", |cell| cell.recorded.count)
         .numbers("recorded", |cell| exact(cell.recorded.value))
         .numbers("min", |cell| exact(cell.recorded.min))
         .numbers("max", |cell| exact(cell.recorded.max))

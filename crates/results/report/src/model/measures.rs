@@ -51,7 +51,7 @@ pub fn measure_row_table(measures: &[MeasureRow]) -> Table {
         .words("role", |row| &row.role)
         .words("metric", |row| &row.metric)
         .words("unit", |row| &row.unit)
-        .numbers("values", |row| whole(row.count as f64))
+        .numbers("values", |row| row.count)
         .numbers("median", |row| whole(row.median))
         .numbers("min", |row| whole(row.min))
         .numbers("max", |row| whole(row.max))

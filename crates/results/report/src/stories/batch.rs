@@ -1,7 +1,7 @@
 //! `batch`: frame sizes.
 
 use super::story::Story;
-use crate::blocks::{Blocks, Cell, Curve, Drawing, Number, Picture, Table, fixed, whole};
+use crate::blocks::{Blocks, Cell, Curve, Drawing, Number, Picture, Table, fixed};
 use crate::words::{clocks, packets};
 use findings::batch::{Batch, Row, kb};
 use itertools::Itertools;
@@ -41,7 +41,7 @@ impl Story for Batch<'_> {
             );
         }
         let table = Table::with_rows(&self.rows)
-            .numbers("frame", |row| whole(row.frame_size as f64))
+            .numbers("frame", |row| row.frame_size)
             .numbers("no prefetch", |row| {
                 doubtful(fixed(row.clocks_per_packet[0], 1), row.outlier)
             })
@@ -64,7 +64,7 @@ impl Story for Batch<'_> {
                 " ?: the repetitions of this row scatter. Something else ran: do not use it.",
             );
         }
-        told.table(table.done().noted(note));
+        told.table(table.noted(note));
         published(self, told);
     }
 }
@@ -88,7 +88,7 @@ fn published(batch: &Batch<'_>, told: &mut Blocks) {
         ("descriptors", "ours (metadata)"),
         ("buffers", "ours (lines)"),
     ];
-    let table = Table::with_rows(&rows).numbers("frame", |(row, _)| whole(row.frame_size as f64));
+    let table = Table::with_rows(&rows).numbers("frame", |(row, _)| row.frame_size);
     let table = table.each(kinds.into_iter().enumerate(), |table, (at, (kind, own))| {
         table
             .grouped(kind, "published", move |(_, published)| {
@@ -97,5 +97,5 @@ fn published(batch: &Batch<'_>, told: &mut Blocks) {
             .grouped(kind, own, move |(row, _)| fixed(ours(row)[at], 2))
     });
     let note = format!("Published: {}, {}.", reference.source, reference.title);
-    told.table(table.done().titled("KB that a frame touches").noted(note));
+    told.table(table.titled("KB that a frame touches").noted(note));
 }

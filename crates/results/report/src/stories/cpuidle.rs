@@ -2,7 +2,7 @@
 
 use super::story::Story;
 use super::wakes;
-use crate::blocks::{Bar, Blocks, Cell, Drawing, Picture, Table, figure, fixed, grouped, whole};
+use crate::blocks::{Bar, Blocks, Cell, Drawing, Picture, Table, figure, fixed, grouped};
 use crate::words::idle::{counts, exit_latency, title};
 use findings::cpuidle::{KernelCounts, Residency, State, Test};
 use itertools::Itertools;
@@ -17,7 +17,7 @@ fn overview(counted: &KernelCounts<'_>, told: &mut Blocks) {
         .numbers("above, %", |test| number(test.above_percent))
         .numbers("below, %", |test| number(test.below_percent))
         .numbers("misses, %", |test| number(test.misses_percent));
-    told.table(table.done());
+    told.table(table);
 }
 
 /// The states of a test in a table.
@@ -30,9 +30,7 @@ fn states_table(test: &Test<'_>, states: &[State<'_>]) -> Table {
         })
         .words("CPU", |state| state.cpu.map(|cpu| cpu.to_string()))
         .words("state", |state| state.state)
-        .numbers("residency, us", |state| {
-            state.residency_us.map(|us| whole(us as f64))
-        })
+        .numbers("residency, us", |state| state.residency_us)
         .numbers("entries", |state| grouped(state.entered as u64))
         .numbers("entries, 1/s", |state| {
             state.entered_per_second.map(|rate| fixed(rate, 1))
@@ -106,7 +104,6 @@ fn residencies(rows: &[Residency<'_>]) -> Table {
         .words("measure", |row| row.metric)
         .numbers("value", |row| fixed(row.value, 2))
         .words("unit", |row| row.unit)
-        .done()
         .titled("What the kernel asked for, and what the hardware did")
 }
 
@@ -116,16 +113,14 @@ impl Story for KernelCounts<'_> {
         if !self.exit_latencies.is_empty() {
             let table = Table::with_rows(&self.exit_latencies)
                 .words("state", |row| &*row.state)
-                .numbers("declared, us", |row| {
-                    row.declared_us.map(|us| whole(us as f64))
-                })
+                .numbers("declared, us", |row| row.declared_us)
                 .numbers("exit latency, us", |row| figure(row.us[1]))
                 .numbers("95 %, us", |row| {
                     Cell::Range(figure(row.us[0]), figure(row.us[2]))
                 })
                 .numbers("wake-ups", |row| grouped(row.wake_ups as u64));
             let note = "A state without a row has at most 5 wake-ups that count, or an interval that holds 0.";
-            told.table(table.done().noted(note));
+            told.table(table.noted(note));
         }
         let seconds = self.tests.first().and_then(|test| test.seconds);
         if let Some(wake_ups) = &self.wake_ups {

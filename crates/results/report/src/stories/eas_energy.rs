@@ -132,7 +132,7 @@ fn energies(eas_energy: &EasEnergy<'_>, board: &Board<'_>) -> Table {
     let note = format!(
         "Energies: means over the seeds, with the usual round trip into an idle state.{saved}"
     );
-    table.done().titled(board.title.clone()).noted(note)
+    table.titled(board.title.clone()).noted(note)
 }
 
 /// The errors of the model and of others.
@@ -154,7 +154,6 @@ fn predictor_table(eas_energy: &EasEnergy<'_>, board: &Board<'_>) -> Table {
             })
         })
         .numbers("least per task at", |predictor| predictor.least_at.map(|tasks| whole(f64::from(tasks))))
-        .done()
         .titled(format!("{}: errors against the published energies", board.name))
         .noted("A trip is what a round trip into an idle state costs, within the range of the platform's sources: 0 is the least, 1024 the most.")
 }
@@ -173,6 +172,5 @@ fn behaviour(eas_energy: &EasEnergy<'_>, board: &Board<'_>) -> Table {
                 .numbers("p95, ms", |&(at, _)| figure(rules.p95_ms[at]))
                 .numbers("moves", |&(at, _)| fixed(rules.moves[at], 0))
         })
-        .done()
         .titled(format!("{}: what the CPUs do", board.name))
 }

@@ -2,8 +2,7 @@
 
 use super::story::Story;
 use crate::blocks::{
-    Blocks, Cell, Drawing, IntervalRow, Number, Picture, Table, Text, figure, fixed, percent,
-    scientific,
+    Blocks, Cell, Drawing, IntervalRow, Number, Picture, Table, figure, fixed, percent, scientific,
 };
 use crate::words::energy as words;
 use findings::Interval;
@@ -119,7 +118,7 @@ fn savings(savings: &Savings<'_>, told: &mut Blocks) {
     let note = format!(
         "RCU costs: the reference less the same run without callbacks, in percent of the reference; {below}"
     );
-    told.table(table.done().titled(title).noted(note));
+    told.table(table.titled(title).noted(note));
 }
 
 fn times(savings: &Savings<'_>) -> Table {
@@ -135,12 +134,13 @@ fn times(savings: &Savings<'_>) -> Table {
     let held = judged()
         .filter(|(of, published)| of.holds(*published))
         .count();
-    let table = benefits(savings, &rows, |cell| cell.published_time_benefit_percent)
-        .words("", |(cell, of)| {
+    let table = benefits(savings, &rows, |cell| cell.published_time_benefit_percent).words(
+        "",
+        |(cell, of)| {
             cell.published_time_benefit_percent
                 .map_or("", |value| if of.holds(value) { "held" } else { "outside" })
-        })
-        .done();
+        },
+    );
     let all = judged().count();
     let words = match all {
         0 => String::new(),
@@ -181,7 +181,6 @@ fn reference_power(savings: &Savings<'_>, told: &mut Blocks) {
                 ticks kept for them and to RCU's threads. The two differ, for a kept tick changes what others pay as well.";
     told.table(
         table
-            .done()
             .titled(format!("Power of the reference: {scale}."))
             .noted(note),
     );
@@ -198,18 +197,17 @@ fn decided(savings: &Savings<'_>, told: &mut Blocks) {
         .filter_map(|cell| {
             let DecidingUnknown { unknown, spearman } = cell.decides.as_ref()?;
             let verdict = cell.verdict.unwrap_or_default();
-            Some(Text::from(format!(
+            Some(format!(
                 "{}, {} ({verdict}): `{unknown}` {}",
                 cell.benchmark,
                 cell.configuration,
                 points(*spearman).signed()
-            )))
-        })
-        .collect_vec();
-    if !items.is_empty() {
-        told.paragraph("What was not published and goes most with the benefit (Spearman):");
-        told.list(items);
-    }
+            ))
+        });
+    told.list_of(
+        "What was not published and goes most with the benefit (Spearman):",
+        items,
+    );
 }
 
 /// A table that begins with a cell's name, its published benefit and the predicted one.
@@ -247,7 +245,7 @@ fn tell_owners(savings: &Savings<'_>, told: &mut Blocks) {
             })
         });
     let title = "Whose energy it is in the reference, in percent, means over the predictions:";
-    told.table(table.done().titled(title).noted(format!(
+    told.table(table.titled(title).noted(format!(
         "In no prediction and no configuration is the owners' sum further than {} of it from the integral.",
         scientific(savings.owners_off_by(), 0)
     )));
@@ -266,12 +264,7 @@ impl Story for Effects<'_> {
                 "How late {}'s threads run after their timers, in us, medians over the predictions:",
                 self.latency_us.benchmark
             );
-            told.table(
-                table
-                    .done()
-                    .titled(title)
-                    .noted(words::jitter(below, above)),
-            );
+            told.table(table.titled(title).noted(words::jitter(below, above)));
         }
         let Some(first) = self.big_cluster_down.first() else {
             return;
@@ -285,16 +278,14 @@ impl Story for Effects<'_> {
             });
         let title =
             "Share of the time in which the big cluster is down, medians over the predictions:";
-        told.table(table.done().titled(title));
+        told.table(table.titled(title));
     }
 }
 
 fn compared(savings: &Savings<'_>, told: &mut Blocks) {
     let table = Table::with_rows(&savings.predictors)
         .words("predictor", |predictor| predictor.name)
-        .numbers("fitted to them", |predictor| {
-            fixed(predictor.fitted as f64, 0)
-        })
+        .numbers("fitted to them", |predictor| predictor.fitted)
         .numbers("rms, points", |predictor| points(predictor.rms))
         .numbers("Spearman", |predictor| {
             predictor
@@ -303,7 +294,7 @@ fn compared(savings: &Savings<'_>, told: &mut Blocks) {
         });
     let title =
         "The medians beside predictors that know nothing of RCU, over all published benefits:";
-    told.table(table.done().titled(title).noted(words::predictors(savings)));
+    told.table(table.titled(title).noted(words::predictors(savings)));
 }
 
 fn claimed(savings: &Savings<'_>, told: &mut Blocks) {
@@ -320,7 +311,7 @@ fn claimed(savings: &Savings<'_>, told: &mut Blocks) {
         });
     let title =
         "What the talk says of all benchmarks, and in what share of the predictions it comes out:";
-    told.table(table.done().titled(title));
+    told.table(table.titled(title));
 }
 
 impl Story for UnfittedFigures<'_> {
@@ -328,13 +319,10 @@ impl Story for UnfittedFigures<'_> {
     fn tell(&self, told: &mut Blocks) {
         let mut items = Vec::new();
         if let Some(of) = &self.andebench2_reference {
-            items.push(
-                format!(
-                    "andebench2's reference power: {:.3} W, published {:.3} W, {:+.1} %",
-                    of.power_w, of.published_power_w, of.error_percent
-                )
-                .into(),
-            );
+            items.push(format!(
+                "andebench2's reference power: {:.3} W, published {:.3} W, {:+.1} %",
+                of.power_w, of.published_power_w, of.error_percent
+            ));
         }
         if let Some(of) = &self.sysbench_reference {
             let mut rows = of.by_threads.iter().map(|row| {
@@ -348,31 +336,22 @@ impl Story for UnfittedFigures<'_> {
             } else {
                 "does not cover"
             };
-            items.push(
-                format!(
-                    "sysbench's reference power: {}; that {covers} the published {:.3} W",
-                    rows.join(", "),
-                    of.published_power_w
-                )
-                .into(),
-            );
+            items.push(format!(
+                "sysbench's reference power: {}; that {covers} the published {:.3} W",
+                rows.join(", "),
+                of.published_power_w
+            ));
         }
         if let Some(ratio) = self.callback_core_energy_big_to_little {
             let said = self
                 .talk_says
                 .map_or_else(String::new, |said| format!("; the talk says {said}"));
-            items.push(
-                format!(
-                    "core energy of a callback, big to LITTLE at the highest operating points: {ratio:.2}, and {:.2} times as long on \
-                     LITTLE{said}",
-                    self.callback_time_little_to_big.unwrap_or(0.0)
-                )
-                .into(),
-            );
+            items.push(format!(
+                "core energy of a callback, big to LITTLE at the highest operating points: {ratio:.2}, and {:.2} times as long on \
+                 LITTLE{said}",
+                self.callback_time_little_to_big.unwrap_or(0.0)
+            ));
         }
-        if !items.is_empty() {
-            told.paragraph("Predicted without a fit:");
-            told.list(items);
-        }
+        told.list_of("Predicted without a fit:", items);
     }
 }

@@ -2,7 +2,7 @@
 
 use super::story::Story;
 use crate::blocks::lanes::Lanes;
-use crate::blocks::{Block, Blocks, Picture, Table, Text, whole};
+use crate::blocks::{Block, Blocks, Picture, Table};
 use findings::exploration::Exploration;
 use itertools::Itertools;
 use recording::facts;
@@ -75,29 +75,22 @@ fn schedule(explored: &Exploration<'_>, told: &mut Blocks) {
             None => told.picture(Picture::from(lanes)),
         }
     }
-    let sentences = |all: &[String]| {
-        all.iter()
-            .map(|sentence| Text::from(sentence.as_str()))
-            .collect()
-    };
-    told.list(sentences(&explored.scenario));
-    let numbered = (1..)
-        .zip(&explored.sentences)
-        .map(|(number, sentence)| Text::from(format!("{number}. {sentence}")));
-    told.list(numbered.collect());
-    if !explored.causes.is_empty() {
-        told.paragraph("What it saw there that others had stored, and that runs which break nothing hardly ever see:");
-        told.list(sentences(&explored.causes));
-    }
-    if !explored.missed.is_empty() {
-        told.paragraph("Loads that missed a newer value, the last first:");
-        told.list(sentences(&explored.missed));
-    }
+    told.list(&explored.scenario);
+    let numbered = (1..).zip(&explored.sentences);
+    told.list(numbered.map(|(number, sentence)| format!("{number}. {sentence}")));
+    told.list_of(
+        "What it saw there that others had stored, and that runs which break nothing hardly ever see:",
+        &explored.causes,
+    );
+    told.list_of(
+        "Loads that missed a newer value, the last first:",
+        &explored.missed,
+    );
     let folder = explored.folder;
-    told.extend([Block::List(vec![
-        format!("Again: `stopwatt explore replay {folder}`").into(),
-        format!("Timeline: `stopwatt report {folder} -o timeline.html`").into(),
-    ])]);
+    told.list([
+        format!("Again: `stopwatt explore replay {folder}`"),
+        format!("Timeline: `stopwatt report {folder} -o timeline.html`"),
+    ]);
 }
 
 /// An outcome that there should not be.
@@ -107,36 +100,24 @@ const OTHER: &str = "something else";
 const NEVER_SHOWN: usize = 12;
 
 /// What no run reached, a line each.
-fn never_reached(coverage: &facts::Coverage, never: &[&facts::CoverageItem]) -> Vec<Text> {
+fn never_reached(coverage: &facts::Coverage, never: &[&facts::CoverageItem]) -> Vec<String> {
     let mut items = never
         .iter()
-        .map(|reached| Text::from(format!("{} {}", reached.of, reached.what).trim().to_owned()))
+        .map(|reached| format!("{} {}", reached.of, reached.what).trim().to_owned())
         .collect_vec();
     let functions = coverage
         .never_called
         .iter()
-        .map(|functions| Text::from(format!("not called in {functions}")));
+        .map(|functions| format!("not called in {functions}"));
     items.extend(functions);
     let more = coverage.never_taken.len().saturating_sub(NEVER_SHOWN);
-    items.extend(
-        coverage
-            .never_taken
-            .iter()
-            .take(NEVER_SHOWN)
-            .map(|branch| Text::from(branch.as_str())),
-    );
+    items.extend(coverage.never_taken.iter().take(NEVER_SHOWN).cloned());
     if more > 0 {
-        items.push(Text::from(format!(
+        items.push(format!(
             "and {more} branches more, which the recording and --format json name"
-        )));
+        ));
     }
-    items.extend(
-        coverage
-            .one_way
-            .iter()
-            .take(3)
-            .map(|pair| Text::from(pair.as_str())),
-    );
+    items.extend(coverage.one_way.iter().take(3).cloned());
     items
 }
 
@@ -159,32 +140,26 @@ fn reached(coverage: &facts::Coverage, told: &mut Blocks) {
         .filter(|reached| reached.count > 0)
         .collect_vec();
     let table = Table::with_rows(&counted)
-        .numbers("times", |reached| whole(reached.count as f64))
+        .numbers("times", |reached| reached.count)
         .words("what", |reached| &reached.of)
         .words("came to", |reached| &reached.what);
-    told.table(table.done());
+    told.table(table);
     let chosen = coverage
         .chosen
         .iter()
         .filter(|reached| reached.count > 0)
         .collect_vec();
     let table = Table::with_rows(&chosen)
-        .numbers("times", |reached| whole(reached.count as f64))
+        .numbers("times", |reached| reached.count)
         .words("the machine chose that", |reached| &reached.what);
-    told.table(table.done());
+    told.table(table);
     if coverage.curve.len() > 1 {
         let table = Table::with_rows(&coverage.curve)
-            .numbers("runs", |growth| whole(growth.schedules as f64))
-            .numbers("outcomes and states", |growth| whole(growth.counted as f64))
-            .numbers("branches", |growth| whole(growth.branches as f64))
-            .numbers("pairs in both orders", |growth| {
-                whole(growth.both_orders as f64)
-            });
-        told.table(table.done());
+            .numbers("runs", |growth| growth.schedules)
+            .numbers("outcomes and states", |growth| growth.counted)
+            .numbers("branches", |growth| growth.branches)
+            .numbers("pairs in both orders", |growth| growth.both_orders);
+        told.table(table);
     }
-    let items = never_reached(coverage, &never);
-    if !items.is_empty() {
-        told.paragraph("Never reached:");
-        told.list(items);
-    }
+    told.list_of("Never reached:", never_reached(coverage, &never));
 }

@@ -42,13 +42,7 @@ pub fn tell(told: &mut Blocks, counts: &Functions) {
         told.table(table(passage));
     }
     told.heading("What is not counted");
-    told.list(
-        counts
-            .not_counted
-            .iter()
-            .map(|sentence| sentence.as_str().into())
-            .collect(),
-    );
+    told.list(&counts.not_counted);
 }
 
 fn flame(passage: &Passage) -> Flame {

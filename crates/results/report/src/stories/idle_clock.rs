@@ -1,7 +1,7 @@
 //! `idle-clock`: what reading a clock and dividing cost the idle loop.
 
 use super::story::Story;
-use crate::blocks::{Blocks, Drawing, IntervalRow, Picture, Table, Text, ends, figure, fixed};
+use crate::blocks::{Blocks, Drawing, IntervalRow, Picture, Table, ends, figure, fixed};
 use crate::words::clocks;
 use crate::words::{capital, idle as words};
 use findings::idle_clock::{Change, Clocks, Statistics};
@@ -159,11 +159,7 @@ fn changed(clocks: &Clocks<'_>, told: &mut Blocks) {
         })
         .numbers("changed energy, %", |row| both(row, &energy));
     // A row per governor and clock: what stands out is in the answer.
-    told.table(
-        table
-            .done()
-            .titled(format!("What changes against {}:", first.with)),
-    );
+    told.table(table.titled(format!("What changes against {}:", first.with)));
 }
 
 /// The published figures of the kernel's clocks.
@@ -175,21 +171,15 @@ fn published(clocks: &Clocks<'_>, told: &mut Blocks) {
         "Published ({}; {}):",
         reference.source, reference.conditions
     ));
-    told.list(
-        reference
-            .names()
-            .into_iter()
-            .map(|clock| {
-                let figures = reference
-                    .clocks
-                    .iter()
-                    .filter(|figure| figure.clock == clock)
-                    .map(|figure| format!("{} {}", figure.statistic, figure.value))
-                    .join(", ");
-                format!("{clock}: {figures} ns").into()
-            })
-            .collect(),
-    );
+    told.list(reference.names().into_iter().map(|clock| {
+        let figures = reference
+            .clocks
+            .iter()
+            .filter(|figure| figure.clock == clock)
+            .map(|figure| format!("{} {}", figure.statistic, figure.value))
+            .join(", ");
+        format!("{clock}: {figures} ns")
+    }));
 }
 
 /// The result of a shift in the place of a division of a time, beside what was published of it.
@@ -198,18 +188,16 @@ fn bias(clocks: &Clocks<'_>, told: &mut Blocks) {
     let Some(reference) = clocks.reference else {
         return;
     };
-    let mut items = reference.divisions.iter().map(|row| {
+    let items = reference.divisions.iter().map(|row| {
         let (shifted, quotient) = (row.nsec >> 10, row.nsec as f64 / 1024.0);
-        Text::from(format!(
+        format!(
             "{} ns: / 1000 {} us; >> 10 {shifted} us, the quotient {quotient} us; published {} us and {} us",
             row.nsec,
             row.nsec / 1000,
             row.div_1000_usec,
             row.shift_10_usec
-        ))
-    }).collect_vec();
-    items.push(
-        "The published 976 ns for 1000 ns is the quotient: the shift itself gives 0 us.".into(),
-    );
-    told.list(items);
+        )
+    });
+    let last = "The published 976 ns for 1000 ns is the quotient: the shift itself gives 0 us.";
+    told.list(items.chain([last.to_owned()]));
 }

@@ -1,7 +1,7 @@
 //! `idle-replay`: what governors did with a trace, and what it cost.
 
 use super::story::Story;
-use crate::blocks::{Blocks, Drawing, IntervalRow, Picture, Table, Text, fixed, whole};
+use crate::blocks::{Blocks, Drawing, IntervalRow, Picture, Table, fixed, whole};
 use crate::words::idle::{self as words, between as cell, energy, tenths, time_percent};
 use findings::idle_replay::{Bounds, Counters, Governor, Intervals, Replay};
 use itertools::Itertools;
@@ -190,16 +190,8 @@ fn provenance(replay: &Replay<'_>, told: &mut Blocks) {
         known + bounded + unknown,
         replay.platform.unwrap_or("")
     ));
-    told.list(
-        replay
-            .unknown_because
-            .0
-            .iter()
-            .map(|(reason, count)| {
-                Text::from(format!("unknown because {reason}: {:.0}", count.low))
-            })
-            .collect(),
-    );
+    let reasons = replay.unknown_because.0.iter();
+    told.list(reasons.map(|(reason, count)| format!("unknown because {reason}: {:.0}", count.low)));
 }
 
 fn agreement(replay: &Replay<'_>, told: &mut Blocks) {
@@ -219,7 +211,7 @@ fn agreement(replay: &Replay<'_>, told: &mut Blocks) {
         })
         .numbers("mean over states", |(_, of)| share(of.balanced))
         .numbers("commonest state alone", |(_, of)| share(of.commonest_state));
-    told.table(table.done());
+    told.table(table);
 }
 
 fn counted(replay: &Replay<'_>, told: &mut Blocks) {

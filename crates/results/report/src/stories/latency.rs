@@ -4,7 +4,6 @@
 use super::story::Story;
 use crate::blocks::{
     Bars, Block, Blocks, Cell, Drawing, Paint, Picture, Span, Table, Text, Tone, figure, fixed,
-    whole,
 };
 use crate::words::latency::{self as words, Case, headlines};
 use crate::words::{GUESS, INTERVALS, case_title, controller, guess, held, place};
@@ -99,11 +98,10 @@ fn spreads(spreads: &[Spread], note: &str) -> Table {
     Table::with_rows(spreads)
         .words("release", |spread| &spread.release)
         .words("case", |spread| case_title(&spread.case))
-        .numbers("runs", |spread| whole(spread.seeds as f64))
-        .numbers("orders", |spread| whole(spread.orders as f64))
+        .numbers("runs", |spread| spread.seeds)
+        .numbers("orders", |spread| spread.orders)
         .numbers("one CPU by", |spread| figure(spread.interchanged_us))
         .words("1st, 2nd, ...", ranks)
-        .done()
         .noted(format!(
             "{note}: powerdown of the n-th CPU to finish, in us, median (smallest to largest), and the most by which one CPU's differs."
         ))
@@ -163,10 +161,7 @@ fn overview(findings: &Findings<'_>, cases: &[Case<'_>]) -> Table {
     } else {
         ""
     };
-    table
-        .done()
-        .of_class("overview")
-        .noted(format!("{note}{fit}"))
+    table.noted(format!("{note}{fit}")).of_class("overview")
 }
 
 /// The meaning of a star.
@@ -212,10 +207,8 @@ fn hung_on(findings: &Findings<'_>, release: &str, spending: &Spending, longest:
 }
 
 fn published(cell: Option<&ComparedCell>) -> Cell {
-    match cell.and_then(|cell| cell.published.as_ref()) {
-        Some(published) => figure(published.value_us).into(),
-        None => "-".into(),
-    }
+    let published = cell.and_then(|cell| cell.published.as_ref());
+    Cell::or_dash(published.map(|of| figure(of.value_us)))
 }
 
 /// An error in percent, with a star where a fit used the cell.
@@ -323,13 +316,12 @@ impl Case<'_> {
                 } else {
                     table.grouped(name, format!("{word}."), value)
                 }
-            })
-            .done();
+            });
         let of = match left_out {
             0 => String::new(),
             more => format!("; the last {MOST_CPUS} of {} CPUs", more + MOST_CPUS),
         };
-        table.of_class("figures").ending().noted(format!("us{of}."))
+        table.noted(format!("us{of}.")).of_class("figures").ending()
     }
 
     /// The causes of each CPU in microseconds.
@@ -353,6 +345,6 @@ impl Case<'_> {
             })
             .numbers("sum", |cell| figure(cell.recorded.value));
         let title = format!("The {} of each CPU by cause, us", metrics::heading(metric));
-        Some(table.done().titled(title).ending())
+        Some(table.titled(title).ending())
     }
 }

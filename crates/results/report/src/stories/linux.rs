@@ -26,7 +26,7 @@ impl Story for Boot<'_> {
             .numbers("all CPUs", |state| fixed(state.all(), 0))
             .numbers("rejected", |state| fixed(state.rejected, 0))
             .numbers("mean stay, us", |state| state.mean_us().map(figure));
-        told.table(table.done());
+        told.table(table);
         told.paragraph(format!(
             "Rebooted: {}. Powered off: {}. Trace: {} lines.",
             yes(self.rebooted),

@@ -31,7 +31,7 @@ impl Story for LoadedGraph<'_> {
                     of.get(kind).copied().flatten().map(|value| fixed(value, 3))
                 })
             });
-        told.table(table.done());
+        told.table(table);
         let at = |name: &str| {
             fixed(
                 self.latency_us

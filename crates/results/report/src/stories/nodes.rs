@@ -1,7 +1,7 @@
 //! The nodes of a graph: what each did, in the words that users of VPP know.
 
 use super::story::Story;
-use crate::blocks::{Blocks, Table, fixed, scientific, whole};
+use crate::blocks::{Blocks, Table, fixed, scientific};
 use findings::nodes::Nodes;
 
 impl Story for Nodes<'_> {
@@ -18,17 +18,17 @@ impl Story for Nodes<'_> {
         let table = Table::with_rows(&self.nodes)
             .words("Name", |node| node.name)
             .words("State", |node| node.state)
-            .numbers("Calls", |node| whole(node.calls as f64))
-            .numbers("Vectors", |node| whole(node.vectors as f64))
+            .numbers("Calls", |node| node.calls)
+            .numbers("Vectors", |node| node.vectors)
             .numbers("Clocks", |node| scientific(node.clocks_per_packet, 2))
             .numbers("Vectors/Call", |node| {
                 fixed(each(node.vectors as f64, node.calls), 2)
             })
-            .numbers("Empty polls", |node| whole(node.empty_polls as f64))
+            .numbers("Empty polls", |node| node.empty_polls)
             .numbers("Empty clocks", |node| {
                 scientific(each(node.empty_clocks, node.empty_polls), 2)
             });
-        told.table(table.done().noted(format!(
+        told.table(table.noted(format!(
             "Clocks are ticks of the {} for each packet that met the node, one tick is {:.3} ns; nodes as in the median window.",
             self.ticks.counter, self.ticks.tick_ns
         )));

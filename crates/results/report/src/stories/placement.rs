@@ -161,7 +161,7 @@ fn overview(placement: &Placement<'_>) -> Table {
              lowest seed to the highest; moves are those of all tasks in a run, on average."
         )
     });
-    table.done().noted(note)
+    table.noted(note)
 }
 
 /// The settings of the run in a sentence.
@@ -205,7 +205,6 @@ fn missed(placement: &Placement<'_>) -> Table {
         .numbers("late", |(_, _, of)| whole(of.missed_periods))
         .numbers("late, %", |(_, _, of)| share(of))
         .numbers("left out", |(_, _, of)| whole(of.skipped_periods))
-        .done()
         .noted("All seeds. A timer of mode relative starts anew when it is late, and leaves out the periods that are over.")
 }
 
@@ -247,8 +246,7 @@ fn where_tasks_ran<'r>(
             table.numbers(format!("{place}, %"), |(_, _, task)| {
                 of(task).get(place).map(|share| fixed(share * 100.0, 0))
             })
-        })
-        .done();
+        });
     let more = if left_out == 0 {
         ""
     } else {
@@ -355,6 +353,5 @@ fn work_costs(points: &[Point<'_>]) -> Table {
         .numbers("each core of a full cluster", |point| {
             share(point.full_cluster)
         })
-        .done()
         .noted(note)
 }

@@ -2,14 +2,10 @@
 
 use super::functions;
 use super::story::Story;
-use crate::blocks::{Blocks, Cell, Table, code, whole};
+use crate::blocks::{Blocks, Table, code};
 use crate::words::counts as words;
-use findings::psci_calls::{BUILDS, Call, Calls};
-use published::{CallFigure, Implementation};
-
-fn range(figure: &CallFigure) -> Cell {
-    Cell::Range(whole(figure.low as f64), whole(figure.high as f64))
-}
+use findings::psci_calls::{BUILDS, Calls};
+use published::Implementation;
 
 impl Story for Calls<'_> {
     fn tell(&self, told: &mut Blocks) {
@@ -18,19 +14,22 @@ impl Story for Calls<'_> {
         told.answers(words::first_call(self).into_iter().chain(by_function));
         let reference = self.reference.as_ref();
         let implementations = reference.map_or(&[][..], |reference| &reference.implementations);
-        let mut table =
-            Table::with_rows(&self.calls).words("instructions per call", |call| code(call.call));
-        for build in builds {
-            table = table.numbers(*build, |call| words::counted(call, build));
-        }
-        for Implementation { name, .. } in implementations {
-            for (build, short) in BUILDS.into_iter().zip(["plain", "instr.", "debug"]) {
-                let find = |call: &Call<'_>| reference?.find(call.call, name, build);
-                // A column that nobody filled says nothing.
-                table = table.numbers(format!("{name} {short}"), |call| find(call).map(range));
-            }
-        }
-        told.table(table.done());
+        let table = Table::with_rows(&self.calls)
+            .words("instructions per call", |call| code(call.call))
+            .each(builds, |table, build| {
+                table.numbers(*build, |call| words::counted(call, build))
+            })
+            // A column that nobody filled says nothing.
+            .each(implementations, |table, Implementation { name, .. }| {
+                let builds = BUILDS.into_iter().zip(["plain", "instr.", "debug"]);
+                table.each(builds, |table, (build, short)| {
+                    table.numbers(format!("{name} {short}"), |call| {
+                        let found = reference?.find(call.call, name, build)?;
+                        Some(words::between(found.low, found.high))
+                    })
+                })
+            });
+        told.table(table);
         if let Some(reference) = reference {
             told.note(format!("Others: {}.", reference.conditions));
             for Implementation { name, source, cpu } in implementations {

@@ -2,8 +2,8 @@
 
 use super::story::Story;
 use crate::blocks::{
-    Bars, Blocks, Cell, Columns, Curve, Drawing, Figure, Number, Paint, Picture, Table, Text,
-    figure, fixed, percent,
+    Bars, Blocks, Cell, Columns, Curve, Drawing, Figure, Paint, Picture, Table, figure, fixed,
+    percent,
 };
 use crate::words::{clocks, packets};
 use evidence::Leaders;
@@ -63,7 +63,7 @@ impl Story for Gains {
         let note = "By parallelism: the same without prefetch, since a loop of several packets waits for several at once. By \
                     prefetch: the rest.";
         let title = "How many times as fast as the single loop without prefetch";
-        told.table(table.done().titled(title).noted(note));
+        told.table(table.titled(title).noted(note));
     }
 }
 
@@ -121,7 +121,7 @@ impl Story for MeasuredStudy<'_> {
                 longest: most,
                 unit: "ticks",
             });
-        told.table(table.done());
+        told.table(table);
     }
 }
 
@@ -158,16 +158,11 @@ impl Story for PredictedStudy<'_> {
         ));
         if !self.cannot_tell.is_empty() {
             told.heading("What the fitted cells cannot tell");
-            told.list(
-                self.cannot_tell
-                    .iter()
-                    .map(|line| Text::from(*line))
-                    .collect(),
-            );
+            told.list(self.cannot_tell.iter().copied());
         }
         if has_published {
             told.heading("Limits");
-            told.list(LIMITS.into_iter().map(Text::from).collect());
+            told.list(LIMITS);
         }
     }
 }
@@ -179,20 +174,18 @@ fn cell_table(predicted: &PredictedStudy<'_>) -> Table {
         (Some(_), false) => "predicted",
     };
     let waited = |cell: &Cells, access: &str| fixed(cell.waited_at(access), 2);
-    let or_dash = |number: Option<Number>| number.map_or_else(|| Cell::from("-"), Cell::from);
     Table::with_rows(&predicted.cells)
         .words("loop", |cell| &cell.loop_name)
         .numbers("strides", Cells::label)
-        .numbers("published", |cell| or_dash(cell.published_clocks_per_packet.map(|clocks| fixed(clocks, 3))))
+        .numbers("published", |cell| Cell::or_dash(cell.published_clocks_per_packet.map(|clocks| fixed(clocks, 3))))
         .numbers("model", |cell| fixed(cell.clocks_per_packet, 3))
-        .numbers("error", |cell| or_dash(cell.error_percent.map(|of| fixed(of, 1).signed().after("\u{a0}%"))))
+        .numbers("error", |cell| Cell::or_dash(cell.error_percent.map(|of| fixed(of, 1).signed().after("\u{a0}%"))))
         .words("", kind)
-        .numbers("Mpps published", |cell| or_dash(cell.published_mpps.map(|mpps| fixed(mpps, 2))))
-        .numbers("model", |cell| or_dash(cell.mpps.map(|mpps| fixed(mpps, 2))))
+        .numbers("Mpps published", |cell| Cell::or_dash(cell.published_mpps.map(|mpps| fixed(mpps, 2))))
+        .numbers("model", |cell| Cell::or_dash(cell.mpps.map(|mpps| fixed(mpps, 2))))
         .numbers("data", |cell| waited(cell, "first touch of the packet's data"))
         .numbers("metadata", |cell| waited(cell, "first touch of the metadata"))
         .numbers("buffers", |cell| (cell.blocked() >= 0.005).then(|| fixed(cell.blocked(), 2)))
-        .done()
         .noted(
             "Stalls, ticks per packet: data and metadata wait at the first touch of the packet's line of that kind; an access that \
              finds all fill buffers full waits for one: buffers (`--format json` says where).",
@@ -226,11 +219,11 @@ fn against_published(predicted: &PredictedStudy<'_>, told: &mut Blocks) {
         })
     };
     let table = scores(&predicted.scores).words("", |score| if best(score) { "best" } else { "" });
-    told.table(table.done().titled("Errors (root mean square, relative)"));
+    told.table(table.titled("Errors (root mean square, relative)"));
     if let Some(rest) = &predicted.rest {
         let table = scores(&rest.scores);
         let [least, most] = rest.ns_over_cells;
-        told.table(table.done().titled("Errors of the rate of the whole path, Mpps").noted(format!(
+        told.table(table.titled("Errors of the rate of the whole path, Mpps").noted(format!(
             "The rest of the path takes {:.1} ns per packet, {least:.1} to {most:.1} over the fitted cells: 1000/Mpps minus the \
              published clocks.",
             rest.ns
@@ -247,5 +240,5 @@ fn against_published(predicted: &PredictedStudy<'_>, told: &mut Blocks) {
         .numbers("at the longest tried", |best| {
             fixed(best.longest_cost_percent, 2).signed().after(" %")
         });
-    told.table(table.done());
+    told.table(table);
 }

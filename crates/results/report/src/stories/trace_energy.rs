@@ -53,21 +53,19 @@ fn over_time(energy: &facts::TraceEnergy) -> Option<Picture> {
 fn owners(energy: &facts::TraceEnergy) -> Table {
     let all = energy.energy[0] + energy.energy[1];
     let share = |owner: &TraceOwner| 100.0 * (owner.energy[0] + owner.energy[1]) / all;
-    let table = Table::with_rows(&energy.owners)
+    Table::with_rows(&energy.owners)
         .words("owner", |owner| owner.name.as_str())
         .numbers(format!("energy, {}", energy.unit), |owner| {
             range(owner.energy)
         })
         .numbers("share, %", |owner| fixed(share(owner), 1))
-        .numbers("CPU time, s", |owner| figure(owner.cpu_s));
-    match &energy.work {
-        None => table.done(),
-        Some((name, count)) => table
-            .numbers(format!("{} per {name}", energy.unit), |owner| {
+        .numbers("CPU time, s", |owner| figure(owner.cpu_s))
+        .each(&energy.work, |table, (name, count)| {
+            table.numbers(format!("{} per {name}", energy.unit), |owner| {
                 range(owner.energy.map(|energy| energy / *count as f64))
             })
-            .done(),
-    }
+        })
+        .done()
 }
 
 /// What would have gone, a row for each change.
@@ -82,6 +80,5 @@ fn what_ifs(energy: &facts::TraceEnergy) -> Table {
                 .map(|[low, high]| Cell::Range(grouped(low), grouped(high)))
         })
         .words("cannot be told", |of| of.missing.as_deref().unwrap_or(""))
-        .done()
         .titled("What would have gone otherwise")
 }

@@ -1,7 +1,7 @@
 //! `tune`: distances and choices of a loop that somebody wrote.
 
 use super::story::Story;
-use crate::blocks::{Blocks, Cell, Curve, Drawing, Picture, Table, figure, fixed, whole};
+use crate::blocks::{Blocks, Cell, Curve, Drawing, Picture, Table, figure, fixed};
 use crate::words::{clocks, tune as words};
 use findings::tune::{Less, NEAR, Tune, TunedCell};
 use itertools::Itertools;
@@ -25,14 +25,14 @@ fn beside(tune: &Tune<'_>, told: &mut Blocks) {
         .numbers("to, %", |of| {
             less(of.best_takes_less, |less| less.interval[1])
         });
-    told.table(table.done().noted(format!(
+    told.table(table.noted(format!(
         "Ticks of the {} ({} ns each) per record. Compared round by round, in up to {} of the same rounds; 95 % intervals. Rule of thumb: \
          the last line 12 ahead, each one before it twice as far. 4, 8, 16 or 32: the first line as far, each later one at half of it; \
          the best of the four. {} slices in all; a round's slices differ by {} % (between quartiles).",
         tune.ticks.counter,
         fixed(tune.ticks.tick_ns, 3),
         tune.facts.rounds,
-        whole(tune.facts.slices as f64),
+        tune.facts.slices,
         figure(tune.steadiness.apart_percent)
     )));
 }

@@ -55,7 +55,7 @@ pub fn causes(wake_ups: &WakeUps, seconds: Option<f64>, told: &mut Blocks) {
         .words("wake-ups, by state", |row| has_causes.then(|| states(row)));
     let note = "to exit: from the cause (a timer's expiry, a call, a task made ready) to the end of the idle state; to run: from there to the \
                 first handler or task; each the median, and the most.";
-    told.table(table.done().titled("Who woke the CPUs").noted(note));
+    told.table(table.titled("Who woke the CPUs").noted(note));
     if !wake_ups.unseen.is_empty() {
         told.note(format!(
             "Not in the trace: {}. `trace-cmd record -e power -e irq -e timer -e ipi -e sched` records them, on x86 with `-e irq_vectors`.",
@@ -70,7 +70,7 @@ pub fn details(wake_ups: &WakeUps, told: &mut Blocks) {
         ("Who called, and what ran first", &wake_ups.callers),
         ("Who woke each CPU", &wake_ups.cpus),
     ] {
-        told.table(table(rows, 8 * MOST_ROWS).done().titled(title));
+        told.table(table(rows, 8 * MOST_ROWS).titled(title));
     }
 }
 
@@ -86,5 +86,5 @@ pub fn domains(domains: &[DomainSleep], seconds: Option<f64>, told: &mut Blocks)
         });
     let note = "A state is the cluster's if no CPU asked for it while another one of the cluster was up. A stay lasts from when the last CPU asked \
                 until the first is back.";
-    told.table(table.done().titled("How clusters slept").noted(note));
+    told.table(table.titled("How clusters slept").noted(note));
 }

@@ -1,7 +1,7 @@
 //! `batch` on a modelled core: in which cache each node finds the lines of a frame.
 
 use super::story::Story;
-use crate::blocks::{Blocks, Curve, Drawing, Picture, Table, fixed, whole};
+use crate::blocks::{Blocks, Curve, Drawing, Picture, Table, fixed};
 use crate::words::packets;
 use findings::working_set::{LATER, Node, Way, WorkingSet};
 
@@ -49,9 +49,9 @@ impl Story for WorkingSet<'_> {
 fn table(ways: &[Way<'_>]) -> Table {
     let nodes = ways.first().map_or(&[][..], |way| &way.nodes);
     let table = Table::with_rows(ways)
-        .numbers("buffers", |way| whole(way.pool as f64))
-        .numbers("frame", |way| whole(way.frame_size as f64))
-        .numbers("stride, bytes", |way| whole(way.buffer_bytes as f64))
+        .numbers("buffers", |way| way.pool)
+        .numbers("frame", |way| way.frame_size)
+        .numbers("stride, bytes", |way| way.buffer_bytes)
         .numbers("touches, KB", |way| fixed(way.kb(), 1));
     table
         .each(nodes.iter().enumerate(), |table, (at, node)| {

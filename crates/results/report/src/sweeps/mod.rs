@@ -1,7 +1,7 @@
 //! The report of a sweep: what was varied, what that moved, and the best and the worst points. A
 //! row for each point is in CSV alone.
 
-use crate::blocks::{Bar, Block, Blocks, Curve, Drawing, Picture, Table, figure, fixed, whole};
+use crate::blocks::{Bar, Block, Blocks, Curve, Drawing, Picture, Table, figure, fixed};
 use crate::words::sweeps as words;
 use crate::{Format, Style, markup, terminal};
 use findings::sweep_effects::{self, Effect, Groups, effects, is_chance};
@@ -198,8 +198,7 @@ impl<'s> SweepStory<'s> {
             .numbers(format!("greatest mean, {unit}"), |effect| {
                 figure(effect.greatest.1)
             })
-            .words("with", |effect| &effect.greatest.0)
-            .done();
+            .words("with", |effect| &effect.greatest.0);
         told.table(table.titled(format!(
             "What moves {}",
             words::quantity(self.quantity(quantity))
@@ -278,7 +277,7 @@ impl<'s> SweepStory<'s> {
     fn rows(&self) -> Table {
         let keys = self.summary.keys.iter().enumerate();
         Table::with_rows(&self.summary.points)
-            .numbers("sweep_point", |point| whole(point.number as f64))
+            .numbers("sweep_point", |point| point.number)
             .each(keys, |table, (at, key)| {
                 table.words(key.as_str(), move |point| {
                     point.settings[at].as_ref().map(sweep::Value::text)

@@ -25,14 +25,19 @@ pub fn counted(call: &Call<'_>, build: &str) -> Cell {
         })
 }
 
+/// The count of another firmware, from its lower end to its upper.
+pub fn between(low: u64, high: u64) -> Cell {
+    Cell::Range(whole(low as f64), whole(high as f64))
+}
+
 /// The first call in the first build, beside other firmware's.
 pub fn first_call(calls: &Calls<'_>) -> Option<String> {
     let call = calls.calls.first()?;
     let build = call.builds.first()?;
     let others = call.others.iter().filter(|other| other.build == *build);
     let others = others.map(|of| {
-        let range = Cell::Range(whole(of.low as f64), whole(of.high as f64));
-        format!("{} in {}", range.plain(), of.implementation)
+        let range = between(of.low, of.high).plain();
+        format!("{range} in {}", of.implementation)
     });
     let others = listed(others);
     let beside = if others.is_empty() {
