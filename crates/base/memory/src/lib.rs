@@ -44,23 +44,22 @@ pub fn must_have(needed: u64) -> Result<(), Short> {
 
 /// Bytes that this program may still take; `u64::MAX` where the system does not say.
 pub fn room() -> u64 {
-    let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
-    let status = read("/proc/self/status");
+    let [limits, status] = ["/proc/self/limits", "/proc/self/status"].map(read);
     let all = [
         physical(),
-        limit(&read("/proc/self/limits"), "Max address space")
-            .map(|most| (most, "VmSize:"))
-            .map(left(&status)),
-        limit(&read("/proc/self/limits"), "Max data size")
-            .map(|most| (most, "VmData:"))
-            .map(left(&status)),
+        left(&limits, "Max address space", &status, "VmSize:"),
+        left(&limits, "Max data size", &status, "VmData:"),
     ];
     all.into_iter().flatten().min().unwrap_or(u64::MAX)
 }
 
+/// A file of the system; empty where there is none.
+fn read(path: impl AsRef<Path>) -> String {
+    fs::read_to_string(path).unwrap_or_default()
+}
+
 /// Bytes of the machine's memory that this program may still take.
 fn physical() -> Option<u64> {
-    let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
     let all = [
         free(&read("/proc/meminfo")),
         groups(&read("/proc/self/cgroup"), Path::new("/sys/fs/cgroup")),
@@ -100,15 +99,16 @@ impl Default for Watch {
     }
 }
 
+/// The number behind a word that begins a line; `None` where something else stands there.
+fn number(text: &str, word: &str) -> Option<u64> {
+    let mut lines = text.lines();
+    let behind = lines.find_map(|line| line.strip_prefix(word))?;
+    behind.split_whitespace().next()?.parse().ok()
+}
+
 /// The bytes behind a word of a file of `/proc` that gives kB.
 fn kilobytes(text: &str, word: &str) -> Option<u64> {
-    text.lines()
-        .find_map(|line| line.strip_prefix(word))?
-        .split_whitespace()
-        .next()?
-        .parse::<u64>()
-        .ok()?
-        .checked_mul(1024)
+    number(text, word)?.checked_mul(1024)
 }
 
 /// The memory that the machine has free, from `/proc/meminfo`.
@@ -119,56 +119,34 @@ fn free(meminfo: &str) -> Option<u64> {
     )
 }
 
-/// A soft limit of `/proc/self/limits`, if there is one.
-fn limit(limits: &str, name: &str) -> Option<u64> {
-    limits
-        .lines()
-        .find_map(|line| line.strip_prefix(name))?
-        .split_whitespace()
-        .next()?
-        .parse()
-        .ok()
-}
-
-/// The rest of a limit, after what `/proc/self/status` says is used of it.
-fn left(status: &str) -> impl Fn((u64, &str)) -> u64 {
-    move |(most, used)| most.saturating_sub(kilobytes(status, used).unwrap_or(0))
+/// The rest of a soft limit of `/proc/self/limits`, if there is one, after what `/proc/self/status`
+/// says is used of it.
+fn left(limits: &str, limit: &str, status: &str, used: &str) -> Option<u64> {
+    let used = kilobytes(status, used).unwrap_or(0);
+    Some(number(limits, limit)?.saturating_sub(used))
 }
 
 /// The rest of the control groups of this program, each of which may have a limit.
 fn groups(cgroup: &str, root: &Path) -> Option<u64> {
     let own = cgroup.lines().find_map(|line| line.strip_prefix("0::/"))?;
-    let mut least = None;
-    for folder in root
-        .join(own)
-        .ancestors()
-        .take_while(|folder| folder.starts_with(root))
-    {
-        let number = |name: &str| {
-            fs::read_to_string(folder.join(name))
-                .ok()?
-                .trim()
-                .parse::<u64>()
-                .ok()
-        };
+    let left = |folder: &Path| {
+        let of = |file: &str| read(folder.join(file));
         // A group without a limit says `max`.
-        let (Some(most), Some(used)) = (number("memory.max"), number("memory.current")) else {
-            continue;
-        };
+        let (most, used) = (
+            number(&of("memory.max"), "")?,
+            number(&of("memory.current"), "")?,
+        );
         // Files that were read are counted, and given back when they must be.
-        let statistics = fs::read_to_string(folder.join("memory.stat")).unwrap_or_default();
-        let files = |word: &str| -> u64 {
-            statistics
-                .lines()
-                .find_map(|line| line.strip_prefix(word))
-                .and_then(|bytes| bytes.trim().parse().ok())
-                .unwrap_or(0)
-        };
+        let statistics = of("memory.stat");
+        let files = |word: &str| number(&statistics, word).unwrap_or(0);
         let used = used.saturating_sub(files("inactive_file ") + files("active_file "));
-        let left = most.saturating_sub(used);
-        least = Some(least.map_or(left, |least: u64| least.min(left)));
-    }
-    least
+        Some(most.saturating_sub(used))
+    };
+    let own = root.join(own);
+    let groups = own
+        .ancestors()
+        .take_while(|folder| folder.starts_with(root));
+    groups.filter_map(left).min()
 }
 
 #[cfg(test)]
@@ -185,16 +163,17 @@ mod tests {
                       Max address space         4096000              unlimited            bytes     \n";
         assert_eq!(
             (
-                limit(limits, "Max address space"),
-                limit(limits, "Max data size")
+                number(limits, "Max address space"),
+                number(limits, "Max data size")
             ),
             (Some(4_096_000), None)
         );
         let status = "VmPeak:\t    9999 kB\nVmSize:\t    1000 kB\n";
-        assert_eq!(left(status)((4_096_000, "VmSize:")), 4_096_000 - 1_024_000);
+        let left = |limits| left(limits, "Max address space", status, "VmSize:");
+        assert_eq!(left(limits), Some(4_096_000 - 1_024_000));
         assert_eq!(
-            left(status)((1, "VmSize:")),
-            0,
+            left("Max address space  1"),
+            Some(0),
             "a limit that was set later"
         );
     }
