@@ -103,17 +103,27 @@ struct Writer {
     bytes: Vec<u8>,
 }
 
-/// The arguments that a slice or instant carries beside its name.
-#[derive(Default)]
-struct Extra {
-    annotations: Vec<DebugAnnotation>,
-    flows: Vec<u64>,
-    ends_flows: Vec<u64>,
-}
+impl TrackEvent {
+    /// A slice's begin or an instant, which have a category and a name.
+    fn named(kind: i32, (category, name): (&'static str, &str)) -> Self {
+        Self {
+            r#type: kind,
+            categories: vec![category.to_owned()],
+            name: name.to_owned(),
+            ..Self::default()
+        }
+    }
 
-impl Extra {
+    /// The end of the slice that began last on a track.
+    fn end() -> Self {
+        Self {
+            r#type: SLICE_END,
+            ..Self::default()
+        }
+    }
+
     fn with_number(mut self, name: &'static str, number: u32) -> Self {
-        self.annotations.push(DebugAnnotation {
+        self.debug_annotations.push(DebugAnnotation {
             name: name.to_owned(),
             uint_value: Some(number.into()),
             ..DebugAnnotation::default()
@@ -122,7 +132,7 @@ impl Extra {
     }
 
     fn with_text(mut self, name: &'static str, text: String) -> Self {
-        self.annotations.push(DebugAnnotation {
+        self.debug_annotations.push(DebugAnnotation {
             name: name.to_owned(),
             string_value: Some(text),
             ..DebugAnnotation::default()
@@ -169,30 +179,13 @@ impl Writer {
         });
     }
 
-    fn event(
-        &mut self,
-        kind: i32,
-        at: u64,
-        track: u64,
-        names: Option<(&'static str, &str)>,
-        extra: Extra,
-    ) {
-        let event = TrackEvent {
-            categories: names
-                .map(|(category, _)| category.to_owned())
-                .into_iter()
-                .collect(),
-            debug_annotations: extra.annotations,
-            r#type: kind,
-            name: names.map_or(String::new(), |(_, name)| name.to_owned()),
-            track_uuid: track,
-            double_counter_value: None,
-            flow_ids: extra.flows,
-            terminating_flow_ids: extra.ends_flows,
-        };
+    fn event(&mut self, at: u64, track_uuid: u64, event: TrackEvent) {
         self.packet(TracePacket {
             timestamp: Some(at),
-            track_event: Some(event),
+            track_event: Some(TrackEvent {
+                track_uuid,
+                ..event
+            }),
             ..TracePacket::default()
         });
     }
@@ -329,16 +322,12 @@ fn powers(writer: &mut Writer, recording: &Recording) {
         let parts = owner.power_over_time.len() as f64;
         for (at, power) in owner.power_over_time.iter().enumerate() {
             let after_ns = 1e9 * energy.seconds * at as f64 / parts;
-            writer.packet(TracePacket {
-                timestamp: Some(begin_ns + after_ns as u64),
-                track_event: Some(TrackEvent {
-                    r#type: COUNTER,
-                    track_uuid: track,
-                    double_counter_value: Some(*power),
-                    ..TrackEvent::default()
-                }),
-                ..TracePacket::default()
-            });
+            let event = TrackEvent {
+                r#type: COUNTER,
+                double_counter_value: Some(*power),
+                ..TrackEvent::default()
+            };
+            writer.event(begin_ns + after_ns as u64, track, event);
         }
     }
 }
@@ -365,26 +354,17 @@ fn by_series(recording: &Recording) -> BTreeMap<Series, Iterations<'_>> {
 }
 
 /// The place where the tracks of a process are, and how far each is written.
-struct Tracks<'r> {
+struct Tracks {
     process: u64,
     clock: Clock,
     /// End of the last slice of a track, in nanoseconds: the next must not begin before.
     ends: HashMap<u64, u64>,
-    /// What stands on a CPU's track in an iteration.
-    items: Vec<Item<'r>>,
+    /// What begins, ends or happens on a CPU's track in an iteration: when, and in which order those
+    /// of one time stand, so that slices nest.
+    items: Vec<(u64, u8, TrackEvent)>,
 }
 
-/// What begins, ends or happens on a CPU's track.
-struct Item<'r> {
-    at: u64,
-    /// Those of one time stand in this order, so that slices nest.
-    rank: u8,
-    kind: i32,
-    names: Option<(&'static str, &'r str)>,
-    extra: Extra,
-}
-
-impl<'r> Tracks<'r> {
+impl Tracks {
     /// The turns of the SCP's channels; a channel gets its track with its first turn.
     fn services(
         &mut self,
@@ -407,13 +387,7 @@ impl<'r> Tracks<'r> {
                 (service.turned, service.from, "takes"),
                 (service.from, service.to, "serves"),
             ] {
-                self.slice(
-                    writer,
-                    track,
-                    (from, to),
-                    ("scp", &format!("{what} {cpu}")),
-                    Extra::default(),
-                );
+                self.slice(writer, track, (from, to), &format!("{what} {cpu}"));
             }
         }
     }
@@ -435,14 +409,9 @@ impl<'r> Tracks<'r> {
             let mut marks = lane.marks.iter().peekable();
             let mut mark_until = |writer: &mut Writer, until: u64| {
                 while let Some(mark) = marks.next_if(|mark| mark.at <= until) {
-                    let extra = Extra::default().with_number("argument", mark.argument);
-                    writer.event(
-                        INSTANT,
-                        self.clock.time(mark.at),
-                        track,
-                        Some(("mark", mark.name)),
-                        extra,
-                    );
+                    let instant = TrackEvent::named(INSTANT, ("mark", mark.name))
+                        .with_number("argument", mark.argument);
+                    writer.event(self.clock.time(mark.at), track, instant);
                 }
             };
             for stretch in lane
@@ -453,59 +422,31 @@ impl<'r> Tracks<'r> {
                 mark_until(writer, stretch.from);
                 let name = argument_name(lane.lane, stretch.what);
                 let (from, to) = (self.clock.time(stretch.from), self.clock.time(stretch.to));
-                writer.event(
-                    SLICE_BEGIN,
-                    from,
-                    track,
-                    Some(("stretch", &name)),
-                    Extra::default(),
-                );
+                let begin = TrackEvent::named(SLICE_BEGIN, ("stretch", &name));
+                writer.event(from, track, begin);
                 mark_until(writer, stretch.to);
-                writer.event(SLICE_END, to, track, None, Extra::default());
+                writer.event(to, track, TrackEvent::end());
             }
             mark_until(writer, u64::MAX);
         }
     }
 
-    fn slice(
-        &mut self,
-        writer: &mut Writer,
-        track: u64,
-        (from, to): (u64, u64),
-        names: (&'static str, &str),
-        extra: Extra,
-    ) {
+    fn slice(&mut self, writer: &mut Writer, track: u64, (from, to): (u64, u64), name: &str) {
         let end = self.ends.entry(track).or_insert(0);
         let (from, to) = (self.clock.ticks(from).max(*end), self.clock.ticks(to));
         if from < to {
             *end = to;
-            writer.event(SLICE_BEGIN, from, track, Some(names), extra);
-            writer.event(SLICE_END, to, track, None, Extra::default());
+            let begin = TrackEvent::named(SLICE_BEGIN, ("scp", name));
+            writer.event(from, track, begin);
+            writer.event(to, track, TrackEvent::end());
         }
     }
 
     /// Begins a slice on the CPU's track and ends it; `ranks` are those of its begin and its end.
-    fn nested(
-        &mut self,
-        (from, to): (u64, u64),
-        ranks: (u8, u8),
-        names: (&'static str, &'r str),
-        extra: Extra,
-    ) {
-        self.items.push(Item {
-            at: self.clock.ticks(from),
-            rank: ranks.0,
-            kind: SLICE_BEGIN,
-            names: Some(names),
-            extra,
-        });
-        self.items.push(Item {
-            at: self.clock.ticks(to),
-            rank: ranks.1,
-            kind: SLICE_END,
-            names: None,
-            extra: Extra::default(),
-        });
+    fn nested(&mut self, (from, to): (u64, u64), ranks: (u8, u8), begin: TrackEvent) {
+        let [from, to] = [from, to].map(|ticks| self.clock.ticks(ticks));
+        let both = [(from, ranks.0, begin), (to, ranks.1, TrackEvent::end())];
+        self.items.extend(both);
     }
 
     /// A CPU's calls in an iteration, and what its time in them goes to.
@@ -518,8 +459,9 @@ impl<'r> Tracks<'r> {
     ) {
         let calls = iteration.calls(cpu);
         for call in calls.iter().filter(|call| call.from < call.to) {
-            let extra = Extra::default().with_number("iteration", number);
-            self.nested((call.from, call.to), (3, 1), ("call", call.name()), extra);
+            let begin = TrackEvent::named(SLICE_BEGIN, ("call", call.name()));
+            let begin = begin.with_number("iteration", number);
+            self.nested((call.from, call.to), (3, 1), begin);
         }
         for span in iteration.lane(cpu) {
             let at = calls.partition_point(|call| call.to < span.to);
@@ -534,54 +476,47 @@ impl<'r> Tracks<'r> {
             };
             let Some(names) = names else { continue };
             let flow = flows.begins.get(&(cpu, span.from, span.to)).copied();
-            let mut extra = Extra {
-                flows: flow.into_iter().collect(),
-                ..Extra::default()
-            };
+            let mut begin = TrackEvent::named(SLICE_BEGIN, names);
+            begin.flow_ids.extend(flow);
             if let Some(on) = span.on {
-                extra = extra.with_number("on", on);
+                begin = begin.with_number("on", on);
             }
             if let Some(holder) = span.holder {
-                extra = extra.with_text("waits for", cpu_name(holder));
+                begin = begin.with_text("waits for", cpu_name(holder));
             }
-            self.nested((span.from, span.to), (4, 0), names, extra);
+            self.nested((span.from, span.to), (4, 0), begin);
         }
     }
 
     /// A CPU's events, with the waits that they end.
     fn instants(
         &mut self,
-        recording: &'r Recording,
+        recording: &Recording,
         events: &[&Event],
         releases: [Option<PointName>; 2],
         flows: &mut Flows,
     ) {
         for event in events {
-            let mut extra = Extra::default();
+            let names = ("point", recording.point_text(event.point));
+            let mut instant = TrackEvent::named(INSTANT, names);
             if releases.contains(&Some(event.point)) {
                 let wait = (event.cpu, event.ticks, event.argument);
-                extra.ends_flows = flows.ends.remove(&wait).unwrap_or_default();
+                instant.terminating_flow_ids = flows.ends.remove(&wait).unwrap_or_default();
             }
             if event.argument != 0 {
-                extra = extra.with_number("argument", event.argument);
+                instant = instant.with_number("argument", event.argument);
             }
-            self.items.push(Item {
-                at: self.clock.event(event),
-                rank: 2,
-                kind: INSTANT,
-                names: Some(("point", recording.point_text(event.point))),
-                extra,
-            });
+            self.items.push((self.clock.event(event), 2, instant));
         }
     }
 
     /// Writes all that stands on a CPU's track in an iteration.
     fn write(&mut self, writer: &mut Writer, cpu: u16) {
         // Stable: instants of one time stay in the order of the recording.
-        self.items.sort_by_key(|item| (item.at, item.rank));
+        self.items.sort_by_key(|&(at, rank, _)| (at, rank));
         let track = self.cpu(cpu);
-        for item in self.items.drain(..) {
-            writer.event(item.kind, item.at, track, item.names, item.extra);
+        for (at, _, event) in self.items.drain(..) {
+            writer.event(at, track, event);
         }
     }
 }
