@@ -64,7 +64,7 @@ struct Columns {
 }
 
 impl Columns {
-    fn new<'n>(names: impl Iterator<Item = &'n str>, figures: usize, style: Style) -> Self {
+    fn new<'n>(names: impl Iterator<Item = &'n String>, figures: usize, style: Style) -> Self {
         let width = style.width.clamp(40, 120);
         let names = names
             .map(|name| name.chars().count())
@@ -124,7 +124,7 @@ fn draw_bars(text: &mut String, bars: &[Bar], unit: &str, style: Style) {
         .iter()
         .map(Bar::total)
         .fold(f64::MIN_POSITIVE, f64::max);
-    let columns = Columns::new(bars.iter().map(|bar| bar.name.as_str()), 26, style);
+    let columns = Columns::new(bars.iter().map(|bar| &bar.name), 26, style);
     let width = columns.room as f64;
     for bar in bars {
         let (mut drawn, mut reached) = (String::new(), 0.0);
@@ -160,7 +160,7 @@ fn draw_flame(text: &mut String, flame: &Flame, unit: &str, style: Style) {
     let tree = flame.tree();
     let mut all = vec![(tree.name.clone(), &tree)];
     lines(&tree.called, 1, tree.total / 100.0, &mut all);
-    let columns = Columns::new(all.iter().map(|(name, _)| name.as_str()), 16, style);
+    let columns = Columns::new(all.iter().map(|(name, _)| name), 16, style);
     for (name, node) in all {
         let length =
             (node.total / tree.total.max(f64::MIN_POSITIVE) * columns.room as f64).round() as usize;
@@ -179,7 +179,7 @@ fn draw_curves(text: &mut String, curves: &[Curve], x: &str, unit: &str, style: 
     let highest = points()
         .map(|(_, figure)| figure.value)
         .fold(f64::MIN_POSITIVE, f64::max);
-    let columns = Columns::new(curves.iter().map(|curve| curve.name.as_str()), 36, style);
+    let columns = Columns::new(curves.iter().map(|curve| &curve.name), 36, style);
     for curve in curves {
         let most = columns.room;
         let blocks: String = curve
@@ -279,7 +279,7 @@ fn draw_intervals(text: &mut String, rows: &[IntervalRow], unit: &str, style: St
         .flat_map(|row| [Some(row.low), Some(row.high), row.published])
         .flatten();
     let (low, high) = ends([0.0].into_iter().chain(values));
-    let columns = Columns::new(rows.iter().map(|row| row.name.as_str()), 34, style);
+    let columns = Columns::new(rows.iter().map(|row| &row.name), 34, style);
     let column = |value: f64| columns.place(value, (low, high));
     for row in rows {
         let mut line = vec![' '; columns.room];
@@ -379,7 +379,7 @@ fn draw_dots(
 fn draw_samples(text: &mut String, samples: &[Sample], unit: &str, style: Style) {
     let values = samples.iter().flat_map(|sample| &sample.values).copied();
     let (low, high) = ends(values.filter(|value| value.is_finite()));
-    let columns = Columns::new(samples.iter().map(|sample| sample.name.as_str()), 16, style);
+    let columns = Columns::new(samples.iter().map(|sample| &sample.name), 16, style);
     let column = |value: f64| columns.place(value, (low, high));
     for sample in samples {
         let at = |q| findings::quantile(&sample.values, q).filter(|value| value.is_finite());
@@ -416,7 +416,7 @@ const MOST_LANES: usize = 24;
 /// A line for each lane, with a letter for what it is at that time.
 fn draw_lanes(text: &mut String, lanes: &Lanes, style: Style) {
     let kinds = lanes.kinds();
-    let columns = Columns::new(lanes.rows.iter().map(|row| row.name.as_str()), 4, style);
+    let columns = Columns::new(lanes.rows.iter().map(|row| &row.name), 4, style);
     let width = columns.room;
     let whole = lanes.us(lanes.to).max(f64::MIN_POSITIVE);
     let column =
