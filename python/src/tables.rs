@@ -4,10 +4,12 @@ use crate::work::RunError;
 use arrow_array::builder::StringBuilder;
 use arrow_array::ffi::FFI_ArrowSchema;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
-use arrow_array::types::Int32Type;
+use arrow_array::types::{
+    ArrowPrimitiveType, Float64Type, Int32Type, UInt16Type, UInt32Type, UInt64Type,
+};
 use arrow_array::{
-    Array, ArrayRef, DictionaryArray, Float64Array, Int32Array, RecordBatch, RecordBatchIterator,
-    StringArray, UInt16Array, UInt32Array, UInt64Array,
+    Array, ArrayRef, DictionaryArray, Int32Array, PrimitiveArray, RecordBatch, RecordBatchIterator,
+    StringArray,
 };
 use arrow_schema::{Field, Schema};
 use pyo3::prelude::*;
@@ -97,18 +99,56 @@ impl Table {
     }
 }
 
-type NamedColumn = (&'static str, bool, ArrayRef);
+/// Columns of a recording's rows, added one by one: names, whether a row may have none, values.
+struct Columns<'r, R> {
+    of: &'r Recording,
+    rows: &'r [R],
+    all: Vec<(Field, ArrayRef)>,
+}
 
-/// The columns that say which series and iteration each row is of.
-fn keys<R>(of: &Recording, rows: &[R], key: fn(&R) -> (usize, u32)) -> Vec<NamedColumn> {
-    let [variant, case, mode] = series(of, rows.iter().map(|row| key(row).0));
-    let iteration = column::<UInt32Array, _, _>(rows, |row| Some(key(row).1));
-    vec![
-        ("variant", false, variant),
-        ("case", false, case),
-        ("mode", false, mode),
-        ("iteration", false, iteration),
-    ]
+impl<'r, R> Columns<'r, R> {
+    /// The columns that say which series and iteration each row is of.
+    fn new(of: &'r Recording, rows: &'r [R], key: fn(&R) -> (usize, u32)) -> Self {
+        let [variant, case, mode] = series(of, rows.iter().map(|row| key(row).0));
+        let all = Vec::new();
+        Self { of, rows, all }
+            .add("variant", false, variant)
+            .add("case", false, case)
+            .add("mode", false, mode)
+            .numbers::<UInt32Type>("iteration", false, |row| Some(key(row).1))
+    }
+
+    fn add(mut self, name: &str, nullable: bool, column: ArrayRef) -> Self {
+        let field = Field::new(name, column.data_type().clone(), nullable);
+        self.all.push((field, column));
+        self
+    }
+
+    /// Adds numbers.
+    fn numbers<T: ArrowPrimitiveType>(
+        self,
+        name: &str,
+        nullable: bool,
+        value: impl Fn(&R) -> Option<T::Native>,
+    ) -> Self {
+        let column: PrimitiveArray<T> = self.rows.iter().map(value).collect();
+        self.add(name, nullable, Arc::new(column))
+    }
+
+    /// Adds the texts of names.
+    fn texts(self, name: &str, nullable: bool, value: impl Fn(&R) -> Option<Name>) -> Self {
+        let text = |name: Name| (name.index(), self.of.text(name));
+        let column = numbered(self.rows.iter().map(|row| value(row).map(text)));
+        self.add(name, nullable, column)
+    }
+
+    fn table(self) -> miette::Result<Table> {
+        let (fields, columns): (Vec<_>, _) = self.all.into_iter().unzip();
+        let batch = RecordBatch::try_new(Arc::new(Schema::new(fields)), columns);
+        Ok(Table {
+            batch: batch.map_err(experiment::Error::failed)?,
+        })
+    }
 }
 
 fn wrong(error: impl ToString) -> PyErr {
@@ -116,52 +156,19 @@ fn wrong(error: impl ToString) -> PyErr {
 }
 
 impl Table {
-    /// A table of these columns: names, whether a row may have none, values.
-    fn new(mut columns: Vec<NamedColumn>, more: Vec<NamedColumn>) -> miette::Result<Self> {
-        columns.extend(more);
-        let fields = columns.iter().map(|(name, nullable, column)| {
-            Field::new(*name, column.data_type().clone(), *nullable)
-        });
-        let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
-        let columns = columns.into_iter().map(|(_, _, column)| column).collect();
-        Ok(Self {
-            batch: RecordBatch::try_new(schema, columns).map_err(experiment::Error::failed)?,
-        })
-    }
-
     /// The measures of a recording.
     pub fn measures(of: &Recording) -> miette::Result<Self> {
         let rows = of.measures();
-        let keys = keys(of, rows, |row| (row.series.index(), row.iteration));
-        Self::new(
-            keys,
-            vec![
-                (
-                    "cpu",
-                    true,
-                    column::<UInt16Array, _, _>(rows, |row| row.cpu),
-                ),
-                (
-                    "cluster",
-                    true,
-                    column::<UInt16Array, _, _>(rows, |row| row.cluster),
-                ),
-                (
-                    "core",
-                    true,
-                    column::<UInt16Array, _, _>(rows, |row| row.core),
-                ),
-                ("subject", true, texts(of, rows, |row| row.subject)),
-                ("role", true, texts(of, rows, |row| row.role)),
-                ("metric", false, texts(of, rows, |row| Some(row.metric))),
-                (
-                    "value",
-                    false,
-                    column::<Float64Array, _, _>(rows, |row| Some(row.value)),
-                ),
-                ("unit", false, texts(of, rows, |row| Some(row.unit))),
-            ],
-        )
+        Columns::new(of, rows, |row| (row.series.index(), row.iteration))
+            .numbers::<UInt16Type>("cpu", true, |row| row.cpu)
+            .numbers::<UInt16Type>("cluster", true, |row| row.cluster)
+            .numbers::<UInt16Type>("core", true, |row| row.core)
+            .texts("subject", true, |row| row.subject)
+            .texts("role", true, |row| row.role)
+            .texts("metric", false, |row| Some(row.metric))
+            .numbers::<Float64Type>("value", false, |row| Some(row.value))
+            .texts("unit", false, |row| Some(row.unit))
+            .table()
     }
 
     /// The events of a recording.
@@ -170,76 +177,28 @@ impl Table {
         let points = rows
             .iter()
             .map(|row| (row.point.index(), of.point_text(row.point)));
-        let keys = keys(of, rows, |row| (row.series.index(), row.iteration));
-        Self::new(
-            keys,
-            vec![
-                (
-                    "cpu",
-                    false,
-                    column::<UInt16Array, _, _>(rows, |row| Some(row.cpu)),
-                ),
-                (
-                    "time",
-                    false,
-                    column::<UInt64Array, _, _>(rows, |row| Some(row.time)),
-                ),
-                (
-                    "ticks",
-                    false,
-                    column::<UInt64Array, _, _>(rows, |row| Some(row.ticks)),
-                ),
-                ("point", false, numbered(points.map(Some))),
-                (
-                    "argument",
-                    false,
-                    column::<UInt32Array, _, _>(rows, |row| Some(row.argument)),
-                ),
-                (
-                    "argument_kind",
-                    true,
-                    texts(of, rows, |row| of.point_argument(row.point)),
-                ),
-            ],
-        )
+        Columns::new(of, rows, |row| (row.series.index(), row.iteration))
+            .numbers::<UInt16Type>("cpu", false, |row| Some(row.cpu))
+            .numbers::<UInt64Type>("time", false, |row| Some(row.time))
+            .numbers::<UInt64Type>("ticks", false, |row| Some(row.ticks))
+            .add("point", false, numbered(points.map(Some)))
+            .numbers::<UInt32Type>("argument", false, |row| Some(row.argument))
+            .texts("argument_kind", true, |row| of.point_argument(row.point))
+            .table()
     }
 
     /// The causes of the spans of a recording.
     pub fn causes(of: &Recording) -> miette::Result<Self> {
         let rows = of.causes();
-        let keys = keys(of, rows, |row| (row.series.index(), row.iteration));
-        Self::new(
-            keys,
-            vec![
-                (
-                    "cpu",
-                    false,
-                    column::<UInt16Array, _, _>(rows, |row| Some(row.cpu)),
-                ),
-                ("metric", false, texts(of, rows, |row| Some(row.metric))),
-                ("cause", false, texts(of, rows, |row| Some(row.cause))),
-                ("on", true, column::<UInt32Array, _, _>(rows, |row| row.on)),
-                (
-                    "holder",
-                    true,
-                    column::<UInt16Array, _, _>(rows, |row| row.holder),
-                ),
-                (
-                    "ticks",
-                    false,
-                    column::<UInt64Array, _, _>(rows, |row| Some(row.ticks)),
-                ),
-            ],
-        )
+        Columns::new(of, rows, |row| (row.series.index(), row.iteration))
+            .numbers::<UInt16Type>("cpu", false, |row| Some(row.cpu))
+            .texts("metric", false, |row| Some(row.metric))
+            .texts("cause", false, |row| Some(row.cause))
+            .numbers::<UInt32Type>("on", true, |row| row.on)
+            .numbers::<UInt16Type>("holder", true, |row| row.holder)
+            .numbers::<UInt64Type>("ticks", false, |row| Some(row.ticks))
+            .table()
     }
-}
-
-/// Values as a column.
-fn column<A: Array + FromIterator<Option<T>> + 'static, T, R>(
-    rows: &[R],
-    value: impl Fn(&R) -> Option<T>,
-) -> ArrayRef {
-    Arc::new(rows.iter().map(value).collect::<A>())
 }
 
 /// Texts and their numbers in a column.
@@ -285,23 +244,11 @@ fn numbered<'t>(texts: impl Iterator<Item = Option<(usize, &'t str)>>) -> ArrayR
     dictionary.array(numbers)
 }
 
-/// A column of names, `None` for a null.
-fn texts<R>(of: &Recording, rows: &[R], name: impl Fn(&R) -> Option<Name>) -> ArrayRef {
-    let text = |name: Name| (name.index(), of.text(name));
-    numbered(rows.iter().map(|row| name(row).map(text)))
-}
-
 /// Variant, case and mode of rows whose series have these numbers.
-fn series<'t>(of: &'t Recording, rows: impl Iterator<Item = usize> + Clone) -> [ArrayRef; 3] {
-    let all: Vec<(&str, &str, &str)> = of
+fn series(of: &Recording, rows: impl Iterator<Item = usize> + Clone) -> [ArrayRef; 3] {
+    let all: Vec<[&str; 3]> = of
         .all_series()
-        .map(|series| of.series_texts(series))
+        .map(|series| of.series_texts(series).into())
         .collect();
-    let column = |pick: fn(&(&'t str, &'t str, &'t str)) -> &'t str| {
-        numbered(
-            rows.clone()
-                .map(|series| Some((series, pick(&all[series])))),
-        )
-    };
-    [column(|it| it.0), column(|it| it.1), column(|it| it.2)]
+    [0, 1, 2].map(|part| numbered(rows.clone().map(|series| Some((series, all[series][part])))))
 }
