@@ -2,17 +2,16 @@
 
 use crate::recording::Recording;
 use crate::work::{Asked, just, work};
-use comparison::{Input, Options, Policy};
+use comparison::Policy;
 use console::{Cancellation, Console};
 use document::Document;
 use experiment::Progress;
-use miette::IntoDiagnostic;
 use pyo3::prelude::*;
-use report::{Findings, Style};
+use report::Style;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
-use stopwatt::compare_command;
+use stopwatt::compare_command::{SideRuns, compared};
 use stopwatt::data::Data;
 use stopwatt::sweep_command;
 use sweep::{Dataset, Plan, Share};
@@ -57,47 +56,17 @@ pub fn compare(
     metrics: Vec<String>,
     all: bool,
 ) -> PyResult<(String, String, String, &'static str)> {
-    let of_side = |runs: Vec<Py<Recording>>| {
-        let given = runs
-            .iter()
-            .map(|it| it.get())
-            .map(|it| ((*it.rows).clone(), it.name()));
-        comparison::runs_of(given.collect())
+    let of_side = |(runs, variant): (Vec<Py<Recording>>, Option<String>)| {
+        let mut name = runs.first().map(|it| it.get().name()).unwrap_or_default();
+        name.extend(variant.iter().map(|release| format!("@{release}")));
+        let runs = runs.iter().map(|it| (*it.get().rows).clone());
+        SideRuns::new(name, runs.collect(), variant)
     };
-    let sides: Vec<_> = sides.into_iter().map(of_side).collect();
+    let sides: Vec<_> = sides.into_iter().zip(variants).map(of_side).collect();
     let does = move || {
         let mut policy = Policy::default();
         policy.threshold = threshold.unwrap_or(policy.threshold);
-        let mut findings = Vec::new();
-        for (runs, _) in &sides {
-            let runs = runs
-                .iter()
-                .map(|(rows, name)| Findings::new(rows, name, None));
-            findings.push(runs.collect::<Vec<_>>());
-        }
-        let inputs: Vec<Input<'_>> = findings
-            .iter()
-            .zip(&sides)
-            .zip(&variants)
-            .filter_map(|((runs, (_, again)), variant)| {
-                let release = variant.iter().map(|release| format!("@{release}"));
-                let name = runs.first()?.folder.to_owned() + &release.collect::<String>();
-                Some(Input {
-                    name,
-                    runs,
-                    given_again: *again,
-                    variant: variant.clone(),
-                })
-            })
-            .collect();
-        let data = Data::find(None)?;
-        let how = Options {
-            policy,
-            metrics,
-            sessions: compare_command::sessions(&data, compare_command::platform_of(&inputs))?,
-        };
-        let comparison = comparison::compare(&inputs, &how).into_diagnostic()?;
-        let published = compare_command::published(&data, &comparison)?;
+        let (comparison, published) = compared(&Data::find(None)?, &sides, policy, metrics)?;
         let told = report::comparison(&comparison, published.as_ref(), all);
         let text = told.text(all, Style::PLAIN);
         let json = report::comparison_json(&comparison, published.as_ref()).to_string();

@@ -120,12 +120,35 @@ fn percent(text: &str) -> Result<f64, String> {
         })
 }
 
-/// The runs of a side, under the name that was given for it, and how many recordings were given
-/// again.
-type SideRuns<'o> = (&'o str, Vec<(Recording, Option<String>)>, usize);
+/// The runs of a side.
+pub struct SideRuns {
+    name: String,
+    runs: Vec<Recording>,
+    given_again: usize,
+    variant: Option<String>,
+}
+
+impl SideRuns {
+    /// Recordings under a name, of which one release or configuration is compared, if it is named.
+    pub fn new(name: String, given: Vec<Recording>, variant: Option<String>) -> Self {
+        let (runs, given_again) = comparison::runs_of(given);
+        Self {
+            name,
+            runs,
+            given_again,
+            variant,
+        }
+    }
+
+    fn findings(&self) -> Vec<Findings<'_>> {
+        let runs = self.runs.iter();
+        runs.map(|run| Findings::new(run, &self.name, None))
+            .collect()
+    }
+}
 
 /// Reads the recordings of each side.
-fn read_sides(options: &CompareOptions) -> Result<Vec<SideRuns<'_>>> {
+fn read_sides(options: &CompareOptions) -> Result<Vec<SideRuns>> {
     let sides: Vec<Vec<&NamedRecording>> = if options.with.is_empty() {
         options.recordings.iter().map(|given| vec![given]).collect()
     } else {
@@ -134,16 +157,17 @@ fn read_sides(options: &CompareOptions) -> Result<Vec<SideRuns<'_>>> {
             options.with.iter().collect(),
         ]
     };
-    let mut read = Vec::new();
-    for side in &sides {
-        let given = side
+    let read = |side: Vec<&NamedRecording>| {
+        let given: Vec<_> = side
             .iter()
             .map(|named| named.read_runs())
-            .collect::<Result<Vec<_>>>()?;
-        let (runs, again) = comparison::runs_of(given.into_iter().flatten().collect());
-        read.push((side_name(side), runs, again));
-    }
-    Ok(read)
+            .flatten_ok()
+            .collect::<Result<_>>()?;
+        let (runs, releases): (Vec<_>, Vec<_>) = given.into_iter().unzip();
+        let release = releases.into_iter().next().flatten();
+        Ok(SideRuns::new(side_name(&side).to_owned(), runs, release))
+    };
+    sides.into_iter().map(read).collect()
 }
 
 /// A name for the runs of a side: what their names begin with, to the last letter.
@@ -186,37 +210,12 @@ pub fn run(console: &Console, data: &Data, options: &CompareOptions) -> Result<A
     if let Some((path, _)) = report {
         output::check_file(path)?;
     }
-    let read = read_sides(options)?;
-    let mut findings = Vec::new();
-    for (name, runs, _) in &read {
-        findings.push(
-            runs.iter()
-                .map(|(recording, _)| Findings::new(recording, name, None))
-                .collect_vec(),
-        );
-    }
-    let inputs = findings
-        .iter()
-        .zip(&read)
-        .filter(|(runs, _)| !runs.is_empty())
-        .map(|(runs, (name, read, again))| Input {
-            name: (*name).to_owned(),
-            runs,
-            given_again: *again,
-            variant: read[0].1.clone(),
-        })
-        .collect_vec();
-    let how = Options {
-        policy,
-        metrics: options.metric.clone(),
-        sessions: sessions(data, platform_of(&inputs))?,
-    };
-    let mut comparison = comparison::compare(&inputs, &how).into_diagnostic()?;
+    let sides = read_sides(options)?;
+    let (mut comparison, published) = compared(data, &sides, policy, options.metric.clone())?;
     options
         .on
         .as_ref()
         .map_or(Ok(()), |board| on_board(data, board, &mut comparison))?;
-    let published = published(data, &comparison)?;
     let told = || report::comparison(&comparison, published.as_ref(), options.all);
     let text = |format: CompareFormat, style: Style| match format {
         CompareFormat::Term => told().text(options.all, style),
@@ -244,22 +243,41 @@ pub fn run(console: &Console, data: &Data, options: &CompareOptions) -> Result<A
     })
 }
 
-/// The platform of the base.
-pub fn platform_of<'r>(inputs: &[Input<'r>]) -> Option<&'r str> {
-    inputs
-        .first()?
-        .runs
-        .first()?
-        .recording
-        .header
-        .platform_name()
+/// Compares sides, and finds what a document prints of their changes.
+///
+/// # Errors
+/// The sides cannot be compared, or published figures cannot be read.
+pub fn compared(
+    data: &Data,
+    sides: &[SideRuns],
+    policy: Policy,
+    metrics: Vec<String>,
+) -> Result<(Comparison, Option<PublishedChanges>)> {
+    let findings = sides.iter().map(SideRuns::findings).collect_vec();
+    let inputs = sides
+        .iter()
+        .zip(&findings)
+        .filter(|(_, runs)| !runs.is_empty())
+        .map(|(side, runs)| Input {
+            name: side.name.clone(),
+            runs,
+            given_again: side.given_again,
+            variant: side.variant.clone(),
+        })
+        .collect_vec();
+    let base = inputs.first().map(|base| &base.runs[0].recording.header);
+    let options = Options {
+        policy,
+        metrics,
+        sessions: sessions(data, base.and_then(|base| base.platform_name()))?,
+    };
+    let comparison = comparison::compare(&inputs, &options).into_diagnostic()?;
+    let published = published(data, &comparison)?;
+    Ok((comparison, published))
 }
 
 /// One release that was measured in two sessions of a platform, where the data have one.
-///
-/// # Errors
-/// What is there cannot be read.
-pub fn sessions(data: &Data, platform: Option<&str>) -> Result<Option<BoardSessions>> {
+fn sessions(data: &Data, platform: Option<&str>) -> Result<Option<BoardSessions>> {
     let files = data.published();
     for name in files
         .list("")
@@ -279,10 +297,7 @@ pub fn sessions(data: &Data, platform: Option<&str>) -> Result<Option<BoardSessi
 
 /// The changes that a document prints between the two releases that are compared, where there is
 /// one that does.
-///
-/// # Errors
-/// The published figures cannot be read.
-pub fn published(data: &Data, comparison: &Comparison) -> Result<Option<PublishedChanges>> {
+fn published(data: &Data, comparison: &Comparison) -> Result<Option<PublishedChanges>> {
     let [base, other] = comparison.sides.as_slice() else {
         return Ok(None);
     };

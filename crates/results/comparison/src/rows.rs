@@ -11,23 +11,19 @@ use recording::units::factor;
 use recording::{Header, Recording, metrics, stats};
 use std::collections::{BTreeSet, HashMap};
 
-/// The runs of some recordings, each with what was given with it, and the number of recordings that
-/// were given again. A measurement is what it says: given twice it says no more than once. Runs in
-/// one recording, such as boots of a log, are runs.
-pub fn runs_of<T: Clone>(given: Vec<(Recording, T)>) -> (Vec<(Recording, T)>, usize) {
+/// The runs of some recordings, and the number of recordings that were given again. A measurement is
+/// what it says: given twice it says no more than once. Runs in one recording, such as boots of a
+/// log, are runs.
+pub fn runs_of(given: Vec<Recording>) -> (Vec<Recording>, usize) {
     let count = given.len();
-    let distinct = given
-        .into_iter()
-        .unique_by(|(it, _)| it.digest())
-        .collect_vec();
+    let distinct = given.into_iter().unique_by(Recording::digest).collect_vec();
     let again = count - distinct.len();
-    let runs = distinct.into_iter().flat_map(|(recording, with)| {
-        let runs = if recording.header.run_begins.is_empty() {
+    let runs = distinct.into_iter().flat_map(|recording| {
+        if recording.header.run_begins.is_empty() {
             vec![recording]
         } else {
             recording.runs()
-        };
-        runs.into_iter().map(move |run| (run, with.clone()))
+        }
     });
     (runs.collect(), again)
 }

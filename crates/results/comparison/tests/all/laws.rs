@@ -101,9 +101,7 @@ fn a_measurement_given_again_counts_once() {
         let once = of(&a, &b);
         let twice: Vec<Recording> = a.iter().cycle().take(count * again).cloned().collect();
         let other: Vec<Recording> = b.iter().cycle().take(count + again).cloned().collect();
-        let [(a, of_a), (b, of_b)] =
-            [twice, other].map(|given| runs_of(given.into_iter().map(|run| (run, ())).collect()));
-        let [a, b] = [a, b].map(|runs| runs.into_iter().map(|(run, ())| run).collect::<Vec<_>>());
+        let [(a, of_a), (b, of_b)] = [twice, other].map(runs_of);
         let more = of(&a, &b);
         prop_assert_eq!((said(&once), once.outcome()), (said(&more), more.outcome()));
         prop_assert_eq!((of_a, of_b), (count * (again - 1), again));
