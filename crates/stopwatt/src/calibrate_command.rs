@@ -110,13 +110,11 @@ pub fn run(console: &Console, data: &Data, options: &CalibrateOptions) -> Result
             differs.push(format!("platforms/{file}"));
         }
     }
-    match options.format {
-        Format::Json => output::print_json(console, &as_json(&calibrations))?,
-        Format::Term => output::print_text(
-            console,
-            &calibrations.iter().map(as_text).collect::<String>(),
-        )?,
-    }
+    options.format.print(
+        console,
+        || as_json(&calibrations),
+        || calibrations.iter().map(as_text).collect(),
+    )?;
     if !kept.is_empty() {
         let help = "correct the published figures and their units, or delete the file to have the fit written with its warning";
         return Ok(Answer::no(

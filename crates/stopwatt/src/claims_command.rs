@@ -2,7 +2,7 @@
 
 use crate::Answer;
 use crate::data::Data;
-use crate::output::{self, Format};
+use crate::output::Format;
 use console::Console;
 use itertools::Itertools;
 use miette::{IntoDiagnostic, Result, WrapErr, bail};
@@ -65,13 +65,11 @@ pub fn run(console: &Console, data: &Data, options: &ClaimsOptions) -> Result<An
     } else {
         Vec::new()
     };
-    match options.format {
-        Format::Json => output::print_json(console, &as_json(&documents, &failures))?,
-        Format::Term => {
-            let lines = documents.iter().map(|of| as_text(of, options));
-            output::print_text(console, &lines.collect_vec().concat())?;
-        }
-    }
+    options.format.print(
+        console,
+        || as_json(&documents, &failures),
+        || documents.iter().map(|of| as_text(of, options)).collect(),
+    )?;
     for failure in &failures {
         console.note(failure);
     }

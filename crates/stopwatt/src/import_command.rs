@@ -127,10 +127,11 @@ pub fn run(
     for doubt in &figures.doubts {
         console.note(&format!("warning: {doubt}; {}", doubt.help));
     }
-    match options.format {
-        Format::Json => output::print_json(console, &as_json(&recording, &figures, options)),
-        Format::Term => output::print_text(console, &as_text(&recording, &figures, options)),
-    }
+    options.format.print(
+        console,
+        || as_json(&recording, &figures, options),
+        || as_text(&recording, &figures, options),
+    )
 }
 
 /// Release, case and mode with the CPUs and the metrics, in their units, that were read for it.
@@ -258,14 +259,12 @@ pub fn vpp_runtime(console: &Console, options: &ImportRuntimeOptions) -> miette:
     header.time.counter_hz = options.counter_hz;
     let mut recording = nodes::record(header, &options.variant, &runtime);
     recordings::write(&mut recording, &options.output)?;
-    if options.format == Format::Json {
-        let total = runtime.clocks_per_packet();
-        let json = json!({ "nodes": runtime.rows, "clocks_per_packet": total, "recording": options.output });
-        return output::print_json(console, &json);
-    }
-    let said = of_runtime(&runtime);
-    let folder = options.output.display();
-    output::print_text(console, &format!("{said} Recording: {folder}\n"))
+    let (total, folder) = (runtime.clocks_per_packet(), options.output.display());
+    options.format.print(
+        console,
+        || json!({ "nodes": runtime.rows, "clocks_per_packet": total, "recording": options.output }),
+        || format!("{} Recording: {folder}\n", of_runtime(&runtime)),
+    )
 }
 
 /// What a packet takes, on which threads, and what else the threads did.

@@ -82,10 +82,11 @@ pub fn run(console: &Console, options: &ImportTraceOptions) -> Result<()> {
     for doubt in &trace.doubts {
         console.note(&format!("warning: {path}: {doubt}"));
     }
-    match options.format {
-        Format::Json => output::print_json(console, &as_json(&trace, options)),
-        Format::Term => output::print_text(console, &as_text(&trace, options)),
-    }
+    options.format.print(
+        console,
+        || as_json(&trace, options),
+        || as_text(&trace, options),
+    )
 }
 
 /// CPUs as the kernel lists them: `0-3,6`.

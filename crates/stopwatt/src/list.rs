@@ -2,7 +2,7 @@
 
 use crate::data::{Data, Part};
 use crate::experiments::EXPERIMENTS;
-use crate::output::{self, Format};
+use crate::output::Format;
 use console::Console;
 use dataplane_experiments::platform::CorePlatform;
 use experiment::{About, Kind};
@@ -55,8 +55,9 @@ pub fn run(console: &Console, data: &Data, options: &ListOptions) -> Result<()> 
         .iter()
         .map(|experiment| experiment.about())
         .collect_vec();
-    match options.format {
-        Format::Json => {
+    options.format.print(
+        console,
+        || {
             let platforms = platforms.iter().map(|(platform, releases)| {
                 let releases = releases.iter().map(|(release, published)| {
                     json!({
@@ -73,18 +74,15 @@ pub fn run(console: &Console, data: &Data, options: &ListOptions) -> Result<()> 
                 let about = &core.platform;
                 json!({ "name": about.name, "title": about.about, "core": core.core.name, "published_cells": published })
             });
-            output::print_json(
-                console,
-                &json!({
-                    "data": data.words(),
-                    "platforms": platforms.collect_vec(),
-                    "cores": cores.collect_vec(),
-                    "experiments": abouts.iter().map(|about| experiment_json(about)).collect_vec(),
-                }),
-            )
-        }
-        Format::Term => output::print_text(console, &as_text(data, &platforms, &cores, &abouts)),
-    }
+            json!({
+                "data": data.words(),
+                "platforms": platforms.collect_vec(),
+                "cores": cores.collect_vec(),
+                "experiments": abouts.iter().map(|about| experiment_json(about)).collect_vec(),
+            })
+        },
+        || as_text(data, &platforms, &cores, &abouts),
+    )
 }
 
 fn as_text(

@@ -1,7 +1,6 @@
 //! `stopwatt list governors`: menu and teo by kernel.
 
 use crate::list::ListOptions;
-use crate::output::{self, Format};
 use console::Console;
 use idle::{Change, Family, Kind, Release, Releases};
 use idle_experiments::no_governor;
@@ -25,10 +24,9 @@ pub fn run(console: &Console, options: &ListOptions) -> Result<()> {
             None => return Err(miette!("{}", no_governor(name))),
         }
     }
-    match options.format {
-        Format::Json => output::print_json(console, &as_json(&dated)),
-        Format::Term => output::print_text(console, &as_text(&dated)),
-    }
+    options
+        .format
+        .print(console, || as_json(&dated), || as_text(&dated))
 }
 
 /// A sentence on the kernel code that a governor was held to.

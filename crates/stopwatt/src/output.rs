@@ -30,6 +30,21 @@ pub enum Format {
     Json,
 }
 
+impl Format {
+    /// Prints what is for people, or the JSON of it.
+    pub fn print(
+        self,
+        console: &Console,
+        json: impl FnOnce() -> serde_json::Value,
+        text: impl FnOnce() -> String,
+    ) -> Result<()> {
+        match self {
+            Self::Json => print_json(console, &json()),
+            Self::Term => print_text(console, &text()),
+        }
+    }
+}
+
 /// Finds what would keep [`write_file`] from writing a file: for those who would rather know before
 /// a long run than after it.
 pub fn check_file(path: &Path) -> Result<()> {

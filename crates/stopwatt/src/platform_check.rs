@@ -2,7 +2,7 @@
 //! from its powers.
 
 use crate::data::Data;
-use crate::output::{self, Format};
+use crate::output::Format;
 use clap::Args;
 use console::Console;
 use document::Document;
@@ -104,10 +104,9 @@ pub fn run(console: &Console, data: &Data, options: &CheckOptions) -> Result<()>
         least_on: least_on(&domains),
         measured: measured.transpose()?.unwrap_or_default(),
     };
-    match options.format {
-        Format::Json => output::print_json(console, &serde_json::json!(checked)),
-        Format::Term => output::print_text(console, &text(&checked)),
-    }
+    options
+        .format
+        .print(console, || serde_json::json!(checked), || text(&checked))
 }
 
 /// Finds every source, and every table of which one says that it is borrowed or assumed.

@@ -102,10 +102,11 @@ pub fn run(console: &Console, data: &Data, options: &SweepOptions) -> Result<Ans
     drop(shown);
     let outcome = outcome?;
     let missing = dataset.size().1 - dataset.done()?;
-    match options.format {
-        Format::Json => output::print_json(console, &as_json(&dataset, &outcome, missing))?,
-        Format::Term => output::print_text(console, &as_text(&dataset, &share, &outcome, missing))?,
-    }
+    options.format.print(
+        console,
+        || as_json(&dataset, &outcome, missing),
+        || as_text(&dataset, &share, &outcome, missing),
+    )?;
     Ok(
         match complaint(
             &fitting.plan,
