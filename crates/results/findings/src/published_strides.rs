@@ -50,9 +50,8 @@ pub fn published_cell<'p>(
     loop_name: &str,
     strides: [usize; 2],
 ) -> Option<&'p StrideCell> {
-    reference.cells.iter().find(|cell| {
-        cell.loop_name == loop_name && [cell.stride_first, cell.stride_second] == strides
-    })
+    let mut cells = reference.cells.iter();
+    cells.find(|cell| cell.loop_name == loop_name && cell.strides() == strides)
 }
 
 /// The published value of a row of measures, for pictures to draw beside it.

@@ -6,70 +6,59 @@ use experiment::{Conditions, Files};
 use serde::Deserialize;
 
 /// A published cell of the stride study.
+#[derive(Deserialize)]
 pub struct StrideCell {
     /// Loop of the cell, as published: `single`, `dual`, `single-split`.
+    #[serde(rename = "loop")]
     pub loop_name: String,
-    /// S1, iterations ahead for the metadata's line.
+    /// Iterations ahead for the metadata's line, S1.
     pub stride_first: usize,
-    /// S2, iterations ahead for the data's line.
-    pub stride_second: usize,
+    /// Those for the data's line, S2: as S1 where none are given.
+    pub stride_second: Option<usize>,
     /// Ticks of the counter per packet.
+    #[serde(rename = "clocks_per_packet", deserialize_with = "positive")]
     pub ticks: f64,
     /// Millions of packets per second over the whole path, of which the loop is a part.
+    #[serde(deserialize_with = "positive")]
     pub mpps: f64,
     /// True if a fit may use it.
+    #[serde(skip)]
     pub may_be_fitted: bool,
 }
 
 impl StrideCell {
+    /// S1 and S2.
+    pub fn strides(&self) -> [usize; 2] {
+        let first = self.stride_first;
+        [first, self.stride_second.unwrap_or(first)]
+    }
+
     /// `single+3`, `single-split+2/13`.
     pub fn label(&self) -> String {
-        let Self {
-            loop_name,
-            stride_first,
-            stride_second,
-            ..
-        } = self;
-        if stride_first == stride_second {
-            format!("{loop_name}+{stride_first}")
+        let (name, [first, second]) = (&self.loop_name, self.strides());
+        if first == second {
+            format!("{name}+{first}")
         } else {
-            format!("{loop_name}+{stride_first}/{stride_second}")
+            format!("{name}+{first}/{second}")
         }
     }
 }
 
 /// The published stride study of a platform.
+#[derive(Deserialize)]
 pub struct StrideReference {
     /// The platform's name.
     pub platform: String,
+    /// What a fit may use.
+    pub fit: Fit,
     /// The figures, in the file's order.
+    #[serde(skip)]
     pub cells: Vec<StrideCell>,
 }
 
-#[derive(Deserialize)]
-struct Description {
-    platform: String,
-    fit: Fit,
-    #[serde(skip)]
-    rows: Vec<Row>,
-}
-
-#[derive(Deserialize)]
-struct Fit {
+#[derive(Default, Deserialize)]
+pub struct Fit {
     loops: Vec<String>,
-}
-
-#[derive(Deserialize)]
-struct Row {
-    #[serde(rename = "loop")]
-    loop_name: String,
-    stride_first: usize,
-    /// As the first where none is given.
-    stride_second: Option<usize>,
-    #[serde(deserialize_with = "positive")]
-    mpps: f64,
-    #[serde(deserialize_with = "positive")]
-    clocks_per_packet: f64,
 }
 
 /// Name of the study's files, without their endings.
@@ -81,21 +70,13 @@ impl StrideReference {
     /// # Errors
     /// The first thing that is wrong, with its file and line.
     pub fn find(files: &dyn Files) -> Result<Option<Self>> {
-        let Some(read) = table(files, STRIDES, |of: &mut Description| &mut of.rows)? else {
-            return Ok(None);
-        };
-        let cell = |row: Row| StrideCell {
-            may_be_fitted: read.fit.loops.contains(&row.loop_name),
-            loop_name: row.loop_name,
-            stride_first: row.stride_first,
-            stride_second: row.stride_second.unwrap_or(row.stride_first),
-            ticks: row.clocks_per_packet,
-            mpps: row.mpps,
-        };
-        Ok(Some(Self {
-            cells: read.rows.into_iter().map(cell).collect(),
-            platform: read.platform,
-        }))
+        let mut read = table(files, STRIDES, |of: &mut Self| &mut of.cells)?;
+        if let Some(Self { cells, fit, .. }) = &mut read {
+            for cell in cells {
+                cell.may_be_fitted = fit.loops.contains(&cell.loop_name);
+            }
+        }
+        Ok(read)
     }
 
     /// Reads the stride tables of a platform, if there are any.

@@ -325,7 +325,7 @@ mod tests {
         let cell = StrideCell {
             loop_name: "single".to_owned(),
             stride_first: 3,
-            stride_second: 3,
+            stride_second: None,
             ticks: 18.0,
             mpps: 5.0,
             may_be_fitted: true,
@@ -333,6 +333,7 @@ mod tests {
         let published = Published {
             strides: Some(StrideReference {
                 platform: "board".to_owned(),
+                fit: Default::default(),
                 cells: vec![cell],
             }),
             ..Default::default()

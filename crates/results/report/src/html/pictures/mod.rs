@@ -276,7 +276,7 @@ mod tests {
             Some(StrideCell {
                 loop_name: place.get("loop")?.as_str()?.to_owned(),
                 stride_first: stride("stride_first")?,
-                stride_second: stride("stride_second")?,
+                stride_second: stride("stride_second"),
                 ticks: row.median * 1.05,
                 mpps: 5.0,
                 may_be_fitted: true,
@@ -285,6 +285,7 @@ mod tests {
         let published = Published {
             strides: Some(StrideReference {
                 platform: "board".to_owned(),
+                fit: Default::default(),
                 cells: cells.filter(|cell| cell.loop_name == "single").collect(),
             }),
             ..Default::default()
