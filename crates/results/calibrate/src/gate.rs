@@ -247,20 +247,12 @@ mod tests {
     use published::Cell;
 
     fn cell(published: f64, fitted: f64) -> CellFit {
-        let text = String::new;
         let cell = Cell {
-            release: text(),
-            case: text(),
-            mode: text(),
-            cluster: 0,
-            core: 0,
-            metric: text(),
             value_us: published,
             published,
-            unit: text(),
             resolution_us: 1.0,
-            printed_change_percent: None,
             used_in_fit: true,
+            ..Cell::default()
         };
         CellFit { cell, fitted }
     }

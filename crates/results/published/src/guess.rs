@@ -160,10 +160,11 @@ impl PsciReference {
         let [.., last_but_one, last] = *self.scp_order(&cell.release, LEVEL0, "parallel") else {
             return None;
         };
-        self.cell(&cell.release, LEVEL0, "parallel", POWERDOWN.name, last)
+        let last = self
+            .cell(&cell.release, LEVEL0, "parallel", POWERDOWN.name, last)
             .filter(|last| last.used_in_fit)?;
         Some(
-            published(&cell.case, order[before])? + published(LEVEL0, last)?
+            published(&cell.case, order[before])? + last.value_us
                 - published(LEVEL0, last_but_one)?,
         )
     }
@@ -177,15 +178,8 @@ impl PsciReference {
             return serial(&cell.case, place);
         }
         if cell.case == LEVEL0 {
-            let known = self.cells.iter().find(|known| {
-                (
-                    known.release.as_str(),
-                    known.case.as_str(),
-                    known.mode.as_str(),
-                    known.metric.as_str(),
-                ) == (cell.release.as_str(), LEVEL0, "parallel", CACHE_FLUSH.name)
-                    && known.used_in_fit
-            })?;
+            let mut cells = self.cells.iter();
+            let known = cells.find(|known| known.is_of_table(cell) && known.used_in_fit)?;
             return Some(serial(LEVEL0, place)? * known.value_us / serial(LEVEL0, known.place())?);
         }
         let order = self.scp_order(&cell.release, DEEPEST, "parallel");
@@ -209,9 +203,7 @@ impl PsciReference {
         place: ClusterCore,
     ) -> Option<&Cell> {
         self.cells.iter().find(|cell| {
-            cell.release == release
-                && (cell.case.as_str(), cell.mode.as_str(), cell.metric.as_str())
-                    == (case, mode, metric)
+            [&cell.release, &cell.case, &cell.mode, &cell.metric] == [release, case, mode, metric]
                 && cell.place() == place
         })
     }

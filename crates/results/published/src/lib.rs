@@ -34,7 +34,6 @@ pub struct Published {
     pub calls: Option<CallReference>,
     /// The stride study of the data plane, if there is one.
     pub strides: Option<StrideReference>,
-    /// The clocks of a data plane's nodes, if there are such figures. No experiment is told
     /// The footprint of a frame, if there are such figures. No experiment is told anything of it.
     pub footprint: Option<DataplaneReference>,
     /// The cost of clocks and divisions in the idle loop, if there are such figures.

@@ -8,7 +8,8 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 
 /// A published figure.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Cell {
     /// Release, as in the file: `juno-v2.12`.
     pub release: String,
@@ -22,18 +23,25 @@ pub struct Cell {
     pub core: u16,
     /// `powerdown`, `wakeup`, `cache_flush` or `latency`.
     pub metric: String,
+    /// The figure as the document prints it, in [`Cell::unit`].
+    #[serde(rename = "value")]
+    pub printed: String,
     /// The figure in microseconds.
+    #[serde(skip)]
     pub value_us: f64,
     /// The figure as published, in [`Cell::unit`].
+    #[serde(skip)]
     pub published: f64,
     /// The unit of publication: `us` or `ns`.
     pub unit: String,
     /// Half of the last digit that the document printed, in microseconds: the figure is known no
     /// better.
+    #[serde(skip)]
     pub resolution_us: f64,
     /// The change against the release before, in percent, where the document prints one.
     pub printed_change_percent: Option<f64>,
     /// True if fits may use it.
+    #[serde(skip)]
     pub used_in_fit: bool,
 }
 
@@ -148,20 +156,6 @@ enum CpuPosition {
     /// The last CPU but one, by cluster and core and without the timer's owner, in the order in
     /// which the power controller gives power.
     PoweredLastButOne,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Row {
-    release: String,
-    case: String,
-    mode: String,
-    cluster: u16,
-    core: u16,
-    metric: String,
-    value: String,
-    unit: String,
-    printed_change_percent: Option<f64>,
 }
 
 impl PsciReference {
@@ -340,41 +334,29 @@ impl CpuPosition {
 
 fn cells(files: &dyn Files, name: &str) -> Result<Vec<Cell>> {
     let document = files.document(name)?;
-    let cell = |row: Spanned<Row>| {
+    let cell = |row: Spanned<Cell>| {
         let place = row.span();
-        let row = row.into_inner();
-        let Some(factor) = recording::units::factor(&row.unit, "us") else {
-            let message = format!("`{}` is not a unit of time here", row.unit);
+        let mut cell = row.into_inner();
+        let Some(factor) = recording::units::factor(&cell.unit, "us") else {
+            let message = format!("`{}` is not a unit of time here", cell.unit);
             return Err(document.wrong(place, message, "expected `us` or `ns`"));
         };
-        let published = match row.value.parse() {
+        cell.published = match cell.printed.parse() {
             Ok(value) if f64::is_finite(value) && value >= 0.0 => value,
             _ => {
-                let message = format!("`{}` is not a time", row.value);
+                let message = format!("`{}` is not a time", cell.printed);
                 return Err(document.wrong(place, message, "expected a number of 0 or more"));
             }
         };
         // The 2017 document prints whole microseconds; the later ones print the counter's 20 ns,
         // without trailing zeros.
-        let resolution_us = if row.value.contains('.') || row.unit == "ns" {
+        cell.resolution_us = if cell.printed.contains('.') || cell.unit == "ns" {
             0.01
         } else {
             0.5
         };
-        Ok(Cell {
-            release: row.release,
-            case: row.case,
-            mode: row.mode,
-            cluster: row.cluster,
-            core: row.core,
-            metric: row.metric,
-            value_us: published * factor,
-            published,
-            unit: row.unit,
-            resolution_us,
-            printed_change_percent: row.printed_change_percent,
-            used_in_fit: false,
-        })
+        cell.value_us = cell.published * factor;
+        Ok(cell)
     };
     document.rows()?.into_iter().map(cell).collect()
 }
