@@ -234,15 +234,11 @@ fn collect(prefix: &str, value: &Value, found: &mut Vec<(String, f64)>) {
 
 /// A cost in microseconds; a share is a plain number.
 fn microseconds(value: &Value) -> Option<f64> {
-    let (number, unit) = match value.as_str() {
-        Some(text) => text.split_once(' ')?,
-        None => return value.as_float(),
+    let Some(text) = value.as_str() else {
+        return value.as_float();
     };
-    let factor = [("ps", 1e-6), ("ns", 1e-3), ("us", 1.0), ("ms", 1e3)]
-        .into_iter()
-        .find(|(name, _)| *name == unit)?
-        .1;
-    Some(number.parse::<f64>().ok()? * factor)
+    let (number, unit) = text.split_once(' ')?;
+    Some(number.parse::<f64>().ok()? * recording::units::factor(unit, "us")?)
 }
 
 /// The standard error that a fit leaves of a cost, in microseconds.

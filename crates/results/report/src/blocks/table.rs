@@ -113,7 +113,6 @@ impl Bars {
         self.parts
             .iter()
             .map(|(paint, length)| format!("{} {}", paint.title(), super::figure(*length)))
-            .collect_vec()
             .join(", ")
     }
 }

@@ -171,10 +171,10 @@ fn by_size(comparison: &Comparison) -> Vec<(&Row, usize, &Change)> {
             rank(change.verdict).is_some() && (!change.is_open() || !change.below)
         })
         .collect_vec();
-    let rank = |change: &Change| rank(change.verdict).unwrap_or(usize::MAX);
     all.sort_by_cached_key(|(_, _, change)| {
         // The bits of numbers from 0 are in their order.
-        (rank(change), std::cmp::Reverse(change.size().to_bits()))
+        let size = std::cmp::Reverse(change.size().to_bits());
+        (rank(change.verdict), size)
     });
     all
 }
@@ -648,7 +648,6 @@ fn printed(told: &mut Blocks, published: &PublishedChanges) {
 
 /// The whole in a line.
 fn summary(comparison: &Comparison) -> String {
-    let count = |verdict| comparison.count(verdict);
     let parts = [
         (Verdict::Worse, "worse"),
         (Verdict::Better, "better"),
@@ -673,18 +672,16 @@ fn summary(comparison: &Comparison) -> String {
         ),
         (Verdict::Same, "unchanged"),
     ]
+    .map(|(verdict, words)| (comparison.count(verdict), words))
     .iter()
-    .filter(|(v, _)| count(*v) > 0)
-    .map(|(v, words)| format!("{} {words}", count(*v)))
-    .collect_vec();
+    .filter(|(count, _)| *count > 0)
+    .map(|(count, words)| format!("{count} {words}"))
+    .join(", ");
     let total = comparison.changes().count();
     let verdict = comparison.outcome().name().replace('-', " ");
     let missing = match comparison.missing.len() {
         0 => String::new(),
         missing => format!(", and {missing} missing"),
     };
-    format!(
-        "{verdict}: {} of {total} comparisons of a row{missing}",
-        parts.join(", ")
-    )
+    format!("{verdict}: {parts} of {total} comparisons of a row{missing}")
 }

@@ -68,7 +68,6 @@ pub fn fitted(mut table: Table, style: Style) -> String {
     parts
         .iter()
         .map(|part| within(only(&table, part, style), &picked(&widest, part), style).to_string())
-        .collect_vec()
         .join("\n")
 }
 

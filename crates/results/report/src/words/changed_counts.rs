@@ -74,7 +74,7 @@ pub fn functions(comparison: &Comparison) -> Vec<String> {
         if functions.is_empty() {
             return format!("{which}No function has another number of instructions.");
         }
-        let named = functions
+        let mut named = functions
             .iter()
             .take(MOST_FUNCTIONS)
             .enumerate()
@@ -83,10 +83,7 @@ pub fn functions(comparison: &Comparison) -> Vec<String> {
             0 => listed(named),
             more => {
                 let plural = if more == 1 { "" } else { "s" };
-                format!(
-                    "{} and {more} more function{plural}",
-                    named.collect_vec().join(", ")
-                )
+                format!("{} and {more} more function{plural}", named.join(", "))
             }
         };
         format!("{which}The change is in {named}.")
