@@ -103,16 +103,13 @@ impl Less {
     }
 }
 
-/// The best values, and what is nearly as good.
+/// The best values, and how sure they are.
 #[derive(Serialize, JsonSchema)]
 pub struct Best {
     /// The best value of each knob.
     pub values: Vec<u32>,
     /// Ticks per record there.
     pub clocks: f64,
-    /// For each knob the least and the greatest value of a cell within 2 % of the best, the other
-    /// knobs being as in the best.
-    pub near: Vec<[u32; 2]>,
     /// Ticks per record without prefetch; `None` where that was not measured.
     pub none: Option<f64>,
     /// Ticks per record with the loop's present values; `None` where those were not measured.
@@ -238,19 +235,6 @@ pub const TODAY: &str = "today";
 const NONE: &str = "no prefetch";
 
 fn best(facts: &facts::TunedLoop, group: &[&TunedCell], best: &TunedCell) -> Best {
-    let near = (0..best.values.len()).map(|knob| {
-        let near = group
-            .iter()
-            .filter(|cell| {
-                (0..best.values.len()).all(|at| at == knob || cell.values[at] == best.values[at])
-            })
-            .filter(|cell| cell.clocks <= best.clocks * (1.0 + NEAR));
-        let values = || near.clone().map(|cell| cell.values[knob]);
-        [
-            values().min().unwrap_or(best.values[knob]),
-            values().max().unwrap_or(best.values[knob]),
-        ]
-    });
     let today = follows(facts, group, TODAY);
     let less_than_today = today
         .filter(|today| today.values != best.values)
@@ -279,7 +263,6 @@ fn best(facts: &facts::TunedLoop, group: &[&TunedCell], best: &TunedCell) -> Bes
     Best {
         values: best.values.clone(),
         clocks: best.clocks,
-        near: near.collect(),
         none: follows(facts, group, NONE).map(|cell| cell.clocks),
         today: today.map(|today| today.clocks),
         less_than_today,

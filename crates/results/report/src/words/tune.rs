@@ -124,13 +124,6 @@ pub fn tell(tune: &Tune<'_>, best: &Best, told: &mut Blocks) {
     if let Some(partial) = &tune.partial {
         told.paragraph(not_full(tune, partial));
     }
-    let near = facts
-        .knobs
-        .iter()
-        .zip(&best.near)
-        .map(|(knob, [from, to])| format!("{} {}", knob.name, one_or_range([from, to])))
-        .join(", ");
-    told.paragraph(format!("Within 2 % of it, one at a time: {near}."));
     if facts.at_the_end {
         told.warning(
             "The best is at the end of what can be tried: a record's work is so short against a line from memory that a whole \
