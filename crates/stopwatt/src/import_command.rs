@@ -52,6 +52,13 @@ pub struct ImportOptions {
     #[arg(long)]
     lenient: bool,
     #[command(flatten)]
+    to: Target,
+}
+
+/// The recording that is made, and what is told of it.
+#[derive(Args)]
+struct Target {
+    #[command(flatten)]
     measured: recordings::Measured,
     /// Folder of the recording; an older import there is replaced.
     #[arg(short, long, value_name = "DIR")]
@@ -111,23 +118,23 @@ pub fn run(
         Kind::Csv if options.file.is_dir() => ("csv", import::csv_tables(&options.file, &how)),
         Kind::Csv => ("csv", import::csv_table(file()?, &how)),
     };
-    recordings::check_import(&options.output, options.replace)?;
+    recordings::check_import(&options.to.output, options.to.replace)?;
     let figures = figures?;
     let mut recording = import::record(&figures, &how, name);
-    options.measured.note(&mut recording.header);
+    options.to.measured.note(&mut recording.header);
     recording.header.platform = platform.map(|platform| Platform {
         name: platform.name().to_owned(),
         text: platform.document().text().to_owned(),
         figures: Default::default(),
     });
-    recordings::write(&mut recording, &options.output)?;
+    recordings::write(&mut recording, &options.to.output)?;
     for warning in &figures.warnings {
         console.note(&format!("warning: {warning}; left out"));
     }
     for doubt in &figures.doubts {
         console.note(&format!("warning: {doubt}; {}", doubt.help));
     }
-    options.format.print(
+    options.to.format.print(
         console,
         || as_json(&recording, &figures, options),
         || as_text(&recording, &figures, options),
@@ -183,7 +190,7 @@ fn as_text(recording: &Recording, figures: &Figures, options: &ImportOptions) ->
         "{} figures in {} tables{left_out}. Recording: {}\n",
         figures.figures.len(),
         tables.len(),
-        options.output.display()
+        options.to.output.display()
     );
     let rows = comparison::row_count(recording);
     text + &format!(
@@ -202,7 +209,7 @@ fn as_json(recording: &Recording, figures: &Figures, options: &ImportOptions) ->
         })
         .collect_vec();
     json!({
-        "recording": options.output.display().to_string(),
+        "recording": options.to.output.display().to_string(),
         "figures": figures.figures.len(),
         "left_out": figures.left_out,
         "rows": comparison::row_count(recording),
@@ -233,21 +240,12 @@ pub struct ImportRuntimeOptions {
     #[arg(long, value_name = "HZ")]
     counter_hz: Option<u64>,
     #[command(flatten)]
-    measured: recordings::Measured,
-    /// Folder of the recording; an older import there is replaced.
-    #[arg(short, long, value_name = "DIR")]
-    output: PathBuf,
-    /// Replace a recording of a run that is there.
-    #[arg(long)]
-    replace: bool,
-    /// The way to print what was read.
-    #[arg(long, default_value = "term", value_name = "FORMAT")]
-    format: Format,
+    to: Target,
 }
 
 /// Reads what VPP showed, writes the recording and says what is in it.
 pub fn vpp_runtime(console: &Console, options: &ImportRuntimeOptions) -> miette::Result<()> {
-    recordings::check_import(&options.output, options.replace)?;
+    recordings::check_import(&options.to.output, options.to.replace)?;
     let mut runtime = Nodes::default();
     for file in &options.files {
         let path = import::shown(file);
@@ -255,14 +253,14 @@ pub fn vpp_runtime(console: &Console, options: &ImportRuntimeOptions) -> miette:
     }
     let mut header = Header::new("vpp-runtime", "import", "ticks");
     header.iterations = 1;
-    options.measured.note(&mut header);
+    options.to.measured.note(&mut header);
     header.time.counter_hz = options.counter_hz;
     let mut recording = nodes::record(header, &options.variant, &runtime);
-    recordings::write(&mut recording, &options.output)?;
-    let (total, folder) = (runtime.clocks_per_packet(), options.output.display());
-    options.format.print(
+    recordings::write(&mut recording, &options.to.output)?;
+    let (total, folder) = (runtime.clocks_per_packet(), options.to.output.display());
+    options.to.format.print(
         console,
-        || json!({ "nodes": runtime.rows, "clocks_per_packet": total, "recording": options.output }),
+        || json!({ "nodes": runtime.rows, "clocks_per_packet": total, "recording": options.to.output }),
         || format!("{} Recording: {folder}\n", of_runtime(&runtime)),
     )
 }
@@ -279,7 +277,8 @@ fn of_runtime(runtime: &Nodes) -> String {
         }
         _ => match runtime.samples.shares().first() {
             Some((place, share)) => {
-                let (percent, of) = (100.0 * share, runtime.samples.count);
+                let (place, percent) = (place.label(), 100.0 * share);
+                let of = runtime.samples.count;
                 format!("{place} has {percent:.0} % of {of} samples, by what they cost")
             }
             None => "The clocks of a packet are not known".to_owned(),

@@ -354,21 +354,11 @@ impl CostsFile {
         }
         let document = platforms.document(&file)?;
         let read: Self = document.read()?;
-        for (name, cycles) in Costs::NAMES.into_iter().zip(read.cycles.values()) {
-            if !(0.0..=MOST_CYCLES).contains(&cycles) {
-                let table = document.table()?;
-                let place = table
-                    .get_ref()
-                    .get("cycles")
-                    .and_then(|table| table.get_ref().get(name));
-                let (message, help) = (
-                    format!("{cycles} is no cost"),
-                    format!("write 0 to {MOST_CYCLES} cycles"),
-                );
-                return Err(document
-                    .wrong(place.map_or(0..0, toml::Spanned::span), message, help)
-                    .into());
-            }
+        let mut all = Costs::NAMES.into_iter().zip(read.cycles.values());
+        if let Some((name, cycles)) = all.find(|of| !(0.0..=MOST_CYCLES).contains(&of.1)) {
+            let message = format!("cycles.{name} = {cycles} is no cost");
+            let help = format!("write 0 to {MOST_CYCLES} cycles");
+            return Err(document.wrong_as_a_whole(message, help).into());
         }
         Ok(read)
     }

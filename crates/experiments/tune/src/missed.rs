@@ -47,24 +47,15 @@ fn unnamed(place: &str, shared_object: &Path) -> Option<String> {
     let line = source
         .lines()
         .nth(number.parse::<usize>().ok()?.checked_sub(1)?)?;
-    let read = [read_before(line, "["), read_before(line, "->")];
-    let read = read.into_iter().find(|names| !names.is_empty())?;
-    let prefetches = source.lines().filter(|line| line.contains("prefetch"));
-    let named = prefetches.flat_map(names).collect_vec();
-    let is_named = read.iter().any(|name| named.contains(name));
-    (!is_named).then(|| read[0].to_owned())
+    let line = line.replace("->", "[");
+    let read = names(line.rsplit_once('[')?.0).last()?;
+    let mut prefetches = source.lines().filter(|line| line.contains("prefetch"));
+    let is_named = prefetches.any(|line| names(line).contains(&read));
+    (!is_named).then(|| read.to_owned())
 }
 
 fn names(line: &str) -> impl Iterator<Item = &str> {
     line.split(|sign: char| !sign.is_alphanumeric() && sign != '_')
-}
-
-/// The names in a line that stand before a sign.
-fn read_before<'l>(line: &'l str, sign: &str) -> Vec<&'l str> {
-    let before = line
-        .match_indices(sign)
-        .filter_map(|(at, _)| names(&line[..at]).last());
-    before.filter(|name| !name.is_empty()).collect()
 }
 
 #[cfg(test)]

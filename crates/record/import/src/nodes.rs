@@ -9,7 +9,6 @@
 use crate::error::ImportError;
 use crate::samples::Samples;
 use crate::text;
-use base64::prelude::{BASE64_STANDARD, Engine};
 use itertools::Itertools;
 use recording::{Header, Recording, grouped, metrics};
 use serde::Serialize;
@@ -23,8 +22,7 @@ const ONE_SHOW: &str =
     "put each `show runtime` into a file of its own; recordings of them can be compared";
 const NO_ROW: &str =
     "`show runtime` prints nodes that ran since `clear runtime`: let packets come, and ask again";
-const CSIT: &str =
-    "CSIT's JSON of a test has `telemetry` or `result`, and `grcli -j` has a list of nodes";
+const CSIT: &str = "CSIT's JSON of a test has `telemetry` or `result`";
 
 /// The fields of a row, each with the headings and the keys of telemetry that stand for it, in lower
 /// case. The fields behind those of time are events for each packet.
@@ -40,7 +38,6 @@ const FIELDS: [(&str, &[&str]); 12] = [
             "packet-time",
             "cycles/pkt",
             "clocks/packet",
-            "cycles_pkt",
             "clocks_per_packets",
         ],
     ),
@@ -620,31 +617,11 @@ impl Nodes {
 
     /// Takes what a program wrote as JSON.
     fn json(&mut self, json: &Value) -> Result<(), String> {
-        let text = |value: &Value| match value {
-            Value::String(text) => text.clone(),
-            other => other.to_string(),
-        };
-        for node in json.as_array().into_iter().flatten() {
-            let node = node.as_object().ok_or("a node is an object")?;
-            let name = ["node", "name"].into_iter().find_map(|key| node.get(key));
-            let row = Row {
-                node: text(name.ok_or("a node has no name")?),
-                ..Row::default()
-            };
-            let figures = node
-                .iter()
-                .filter_map(|(key, value)| Some((field("", key)?, text(value))));
-            self.rows.push(row.take(figures)?);
-        }
         if json["passed"] == false {
             return Err("the test did not pass".to_owned());
         }
-        let lines = match &json["telemetry"] {
-            Value::Array(lines) => lines.iter().map(text).join("\n"),
-            Value::String(packed) => unpacked(packed).ok_or("`telemetry` is not base64 of zlib")?,
-            _ => String::new(),
-        };
-        self.samples(lines.lines())?;
+        let lines = json["telemetry"].as_array().into_iter().flatten();
+        self.samples(lines.filter_map(Value::as_str))?;
         let result = &json["result"];
         let trials = result["receive_rate"]["rate"]["values"].as_array();
         let bounds = ["pdr", "ndr"].map(|bound| &result[bound]["lower"]["rate"]["value"]);
@@ -655,18 +632,6 @@ impl Nodes {
             .collect();
         Ok(())
     }
-}
-
-/// The lines of a telemetry that is packed into one word.
-fn unpacked(packed: &str) -> Option<String> {
-    let bytes = BASE64_STANDARD.decode(packed.trim()).ok()?;
-    let mut text = String::new();
-    let unpacked = flate2::read::ZlibDecoder::new(bytes.as_slice());
-    unpacked
-        .take(disk::MOST_TEXT)
-        .read_to_string(&mut text)
-        .ok()?;
-    Some(text)
 }
 
 /// Reads a text, beside what other files said; `file` is its name, for errors.
@@ -694,7 +659,7 @@ pub fn read(before: Nodes, input: impl Read, file: &str) -> Result<Nodes, Import
         nodes: before,
         ..Reader::default()
     };
-    if text.trim_start().starts_with(['{', '[']) {
+    if text.trim_start().starts_with('{') {
         let json = serde_json::from_str(&text);
         let json = json.map_err(|wrong| error(wrong.line() as u64, wrong.to_string(), CSIT))?;
         let read = reader.nodes.json(&json);
@@ -759,13 +724,7 @@ pub fn record(header: Header, variant: &str, nodes: &Nodes) -> Recording {
         recording.add_part(series, 0, metrics::REASONS, names, of.count as f64);
     }
     for (place, share) in nodes.samples.shares().into_iter().take(MOST_PLACES) {
-        recording.add(
-            series,
-            0,
-            metrics::SAMPLED,
-            &place.to_string(),
-            100.0 * share,
-        );
+        recording.add(series, 0, metrics::SAMPLED, &place.label(), 100.0 * share);
     }
     if nodes.rows.is_empty() {
         return recording;
@@ -1055,8 +1014,6 @@ port_rx          100     3200        32.0         640.0        20.0
 ip_input         100     3200        32.0         320.0        10.0
 ";
         assert_eq!(parse(grout).unwrap().clocks_per_packet(), 30.0);
-        let json = r#"[{"node":"port_rx","batches":100,"packets":3200,"pkts_batch":32.0,"cycles_batch":640.0,"cycles_pkt":20.0}]"#;
-        assert_eq!(parse(json).unwrap().clocks_per_packet(), 20.0);
         let metrics = "# TYPE grout_node_packets counter
 grout_node_packets{name=\"port_rx\"} 3200
 grout_node_batches{name=\"port_rx\"} 100

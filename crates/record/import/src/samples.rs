@@ -7,7 +7,6 @@ use crate::error::ImportError;
 use crate::text;
 use itertools::Itertools;
 use std::collections::BTreeMap;
-use std::fmt;
 use std::path::Path;
 
 const RIGHT: &str = "perf record -e cache-misses -- ...; perf script -F +srcline > FILE";
@@ -23,10 +22,11 @@ pub struct Place {
     pub level: String,
 }
 
-impl fmt::Display for Place {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Place {
+    /// What is known of it, in words.
+    pub fn label(&self) -> String {
         let parts = [&self.symbol, &self.line, &self.level];
-        f.write_str(&parts.iter().filter(|part| !part.is_empty()).join(" "))
+        parts.into_iter().filter(|part| !part.is_empty()).join(" ")
     }
 }
 

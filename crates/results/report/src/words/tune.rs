@@ -1,7 +1,7 @@
 //! A loop that somebody tunes: whether its best values are told from today's, and how sure that is.
 
 use super::clocks;
-use crate::blocks::{Blocks, fixed, one_or_range};
+use crate::blocks::{Blocks, fixed};
 use evidence::share_less;
 use findings::tune::{Best, Less, Partial, Tune};
 use itertools::Itertools;
