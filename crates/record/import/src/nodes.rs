@@ -1076,6 +1076,36 @@ grout_node_cycles{name=\"port_rx\"} 64000
         }
     }
 
+    proptest::proptest! {
+        /// A second thread with the same figures, or the table given twice, changes no count for a
+        /// packet.
+        #[test]
+        fn threads_and_copies_of_a_table_change_no_event(
+            nodes in proptest::collection::vec((1..1_000_000_u64, 0..10_000_u32), 1..6),
+        ) {
+            let thread = |number: usize| {
+                let row = |(at, (packets, misses)): (usize, &(u64, u32))| {
+                    let misses = f64::from(*misses) / 100.0;
+                    format!("  node-{at} 9.00 {misses:.2} 5.00% 1.00 0.10 9.00% {packets}\n")
+                };
+                let rows: String = nodes.iter().enumerate().map(row).collect();
+                format!("vpp_wk_{number} ({number})\n{rows}")
+            };
+            let head = "L1/L2 data TLB cache accesses, refills, walks per packet\n\
+                        L1D-TLB: access refill %* L2D-TLB: access refill %* pkts\n";
+            let one = format!("{head}{}", thread(1));
+            let two = format!("{one}{}", thread(2));
+            let of = |nodes: Nodes| nodes.events().into_iter().map(|(key, each)| {
+                (format!("{key:?}"), (each * 1e9).round())
+            }).collect_vec();
+            let alone = of(parse(&one).unwrap());
+            proptest::prop_assert_eq!(alone.len(), 2 * nodes.len());
+            proptest::prop_assert_eq!(&of(parse(&two).unwrap()), &alone);
+            let again = with(parse(&one).unwrap(), &one).unwrap();
+            proptest::prop_assert_eq!(&of(again), &alone);
+        }
+    }
+
     #[test]
     fn a_wrong_text_is_refused_with_its_line() {
         assert!(parse("hello").unwrap_err().message.contains("no table"));
