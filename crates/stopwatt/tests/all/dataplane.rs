@@ -587,6 +587,48 @@ fn memory_is_as_slow_as_the_loads_that_spe_sampled() {
     assert!(said.contains("10 loads from DRAM"), "{said}");
 }
 
+/// Another driver's input stands beside the base's, and the counters of the node that got dearer
+/// say of what.
+#[test]
+fn a_dearer_node_is_told_with_what_was_counted_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let made = |name: &str, input: &str, clocks: f64, misses: f64| {
+        let runtime = format!(
+            "Time 5.0, 10 sec\n  vector rates in 2.0e2, out 2.0e2, drop 0.0, punt 0.0\n\
+             Name State Calls Vectors Suspends Clocks Vectors/Call\n\
+             {input} polling 10 1000 0 60.0 100.0\nip4-lookup active 10 1000 0 {clocks} 100.0\n"
+        );
+        let counted = format!(
+            "L1D: access refill %* L2D: access refill %* L3D: access refill %* pkts\nvpp_wk_0 (1)\n\
+             ip4-lookup 30.00 1.00 3.33% 1.00 0.50 50.00% 0.50 {misses} 20.00% 1000\n"
+        );
+        std::fs::write(path("runtime.txt"), runtime).unwrap();
+        std::fs::write(path("counted.txt"), counted).unwrap();
+        done(&[
+            "import",
+            "nodes",
+            &path("runtime.txt"),
+            &path("counted.txt"),
+            "--variant",
+            name,
+            "-o",
+            &path(name),
+        ]);
+    };
+    made("before", "dpdk-input", 20.0, 0.1);
+    made("after", "avf-input", 60.0, 0.5);
+    let text = said(&stopwatt(&["compare", &path("before"), &path("after")]));
+    assert!(
+        text.contains("avf-input of after is compared with dpdk-input."),
+        "{text}"
+    );
+    assert!(
+        text.contains("most in ip4-lookup (20.00 to 60.00 ticks), where L3D misses went from 0.100 to 0.500 a packet"),
+        "{text}"
+    );
+}
+
 #[test]
 fn the_slides_runtime_imports() {
     let folder = tempfile::tempdir().unwrap();
