@@ -13,6 +13,7 @@ use hdrhistogram::Histogram;
 use itertools::Itertools;
 use serde::{Deserialize, Serialize};
 use std::net::Ipv4Addr;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 #[cfg(target_os = "linux")]
@@ -296,6 +297,51 @@ pub trait Target {
     /// As above.
     fn end(&mut self) -> experiment::Result<Ending>;
 }
+
+/// A graph that is asked for.
+pub enum GraphAsked {
+    /// One of ours.
+    Ours(GraphKind),
+    /// The one of a file.
+    File(PathBuf),
+}
+
+/// What was read of the settings.
+pub struct Asked {
+    /// The graph.
+    pub graph: GraphAsked,
+    /// Shared objects with nodes, for a graph of a file.
+    pub objects: Vec<PathBuf>,
+    /// The longest that those nodes may take beyond a window.
+    pub patience: Duration,
+    /// A capture file whose packets a graph of ours takes.
+    pub receive: Option<PathBuf>,
+    /// The load; of a graph of a file, but for what the file says of it.
+    pub load: Load,
+    /// Threads.
+    pub workers: usize,
+    /// Packets that are traced.
+    pub trace: usize,
+    /// Windows.
+    pub windows: u32,
+    /// Length of a window.
+    pub window: Duration,
+    /// Events that are counted.
+    pub events: Option<Events>,
+}
+
+/// What is known of a graph before it is loaded.
+pub struct GraphAbout {
+    /// Name of the graph.
+    pub name: String,
+    /// The packets, where they are not the generator's.
+    pub packets: Option<String>,
+    /// True if it has routes.
+    pub has_routes: bool,
+}
+
+/// A graph that can be loaded.
+pub type Started<'a> = (GraphAbout, Box<dyn Target + 'a>);
 
 /// The results of a graph over all of its windows.
 #[derive(Serialize, Deserialize)]

@@ -1,8 +1,7 @@
 //! `dataplane`: a graph of packet nodes at full load on this machine.
 
 use crate::events::Events;
-use crate::graphs::{GraphKind, Load};
-use crate::trial::{Asked, GraphAsked};
+use crate::graphs::{Asked, GraphAsked, GraphKind, Load};
 use crate::{FRAME_SIZE, host_header, parse_strides, results};
 use dataplane::buffers::Reuse;
 use dataplane::inputs::Arrivals;

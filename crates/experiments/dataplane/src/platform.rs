@@ -5,7 +5,8 @@ use document::{Document, one_of};
 use experiment::{Error, Files, Result, World};
 use import::samples::Samples;
 use recording::{Header, Platform, stats};
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 use std::path::Path;
 
 /// A core as its platform file describes it.
@@ -284,32 +285,23 @@ pub fn costs_file_of(platform: &str) -> String {
 #[serde(deny_unknown_fields)]
 pub struct Costs {
     /// Work of a packet in cycles.
+    #[serde(deserialize_with = "cycles")]
     pub work: f64,
     /// Run-ahead window in cycles of work.
+    #[serde(deserialize_with = "cycles")]
     pub window: f64,
     /// Shortest time of a line from DRAM.
+    #[serde(deserialize_with = "cycles")]
     pub dram: f64,
     /// Mean of the spread on top.
+    #[serde(deserialize_with = "cycles")]
     pub dram_spread: f64,
     /// First touch of a page.
+    #[serde(deserialize_with = "cycles")]
     pub translation: f64,
 }
 
 impl Costs {
-    /// The parameters by name.
-    pub const NAMES: [&'static str; 5] = ["work", "window", "dram", "dram_spread", "translation"];
-
-    /// The values in the order of [`Costs::NAMES`].
-    pub fn values(&self) -> [f64; 5] {
-        [
-            self.work,
-            self.window,
-            self.dram,
-            self.dram_spread,
-            self.translation,
-        ]
-    }
-
     /// The hardware's facts with these costs. An earlier node of a frame has touched the pages, so
     /// that a second-level TLB has them: then the translation that was fitted is that TLB's, and no
     /// cell tells how much longer a walk of the page tables takes.
@@ -354,12 +346,6 @@ impl CostsFile {
         }
         let document = platforms.document(&file)?;
         let read: Self = document.read()?;
-        let mut all = Costs::NAMES.into_iter().zip(read.cycles.values());
-        if let Some((name, cycles)) = all.find(|of| !(0.0..=MOST_CYCLES).contains(&of.1)) {
-            let message = format!("cycles.{name} = {cycles} is no cost");
-            let help = format!("write 0 to {MOST_CYCLES} cycles");
-            return Err(document.wrong_as_a_whole(message, help).into());
-        }
         Ok(read)
     }
 }
@@ -404,6 +390,16 @@ impl CostsFile {
         );
         Ok((costs, note))
     }
+}
+
+/// A cost in cycles.
+fn cycles<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
+    let cycles = f64::deserialize(from)?;
+    if (0.0..=MOST_CYCLES).contains(&cycles) {
+        return Ok(cycles);
+    }
+    let message = format!("{cycles} is no cost: write 0 to {MOST_CYCLES} cycles");
+    Err(D::Error::custom(message))
 }
 
 /// Cycles that a fitted cost has at most: an access to memory takes hundreds.

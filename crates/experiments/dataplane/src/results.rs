@@ -1,8 +1,8 @@
 //! Results as recordings.
 
-use crate::graphs::{ErrorCount, EventCounts};
+use crate::graphs::{Asked, ErrorCount, EventCounts};
 use crate::model::Cell;
-use crate::trial::{Asked, Ran};
+use crate::trial::Ran;
 use dataplane::buffers::Reuse;
 use dataplane::graph::RuntimeRow;
 use dataplane::show::worker_name;

@@ -1,58 +1,13 @@
 //! What is tried: a graph of ours or of a file, under load, a window after the other.
 
-use crate::events::Events;
-use crate::graphs::{self, Counted, Ending, GraphKind, Load, Running, Target, Window};
+use crate::graphs::{
+    self, Asked, Counted, Ending, GraphAbout, GraphAsked, GraphKind, Running, Started, Window,
+};
 #[cfg(target_os = "linux")]
 use crate::own_graph;
 use dataplane::pcap;
 use experiment::{Error, Progress, Result};
-use std::path::{Path, PathBuf};
-use std::time::Duration;
-
-/// A graph that is asked for.
-pub enum GraphAsked {
-    /// One of ours.
-    Ours(GraphKind),
-    /// The one of a file.
-    File(PathBuf),
-}
-
-/// What was read of the settings.
-pub struct Asked {
-    /// The graph.
-    pub graph: GraphAsked,
-    /// Shared objects with nodes, for a graph of a file.
-    pub objects: Vec<PathBuf>,
-    /// The longest that those nodes may take beyond a window.
-    pub patience: Duration,
-    /// A capture file whose packets a graph of ours takes.
-    pub receive: Option<PathBuf>,
-    /// The load; of a graph of a file, but for what the file says of it.
-    pub load: Load,
-    /// Threads.
-    pub workers: usize,
-    /// Packets that are traced.
-    pub trace: usize,
-    /// Windows.
-    pub windows: u32,
-    /// Length of a window.
-    pub window: Duration,
-    /// Events that are counted.
-    pub events: Option<Events>,
-}
-
-/// What is known of a graph before it is loaded.
-pub struct GraphAbout {
-    /// Name of the graph.
-    pub name: String,
-    /// The packets, where they are not the generator's.
-    pub packets: Option<String>,
-    /// True if it has routes.
-    pub has_routes: bool,
-}
-
-/// A graph that can be loaded.
-pub type Started<'a> = (GraphAbout, Box<dyn Target + 'a>);
+use std::path::Path;
 
 /// What came of a graph.
 pub struct Ran {
@@ -135,7 +90,7 @@ fn captured(path: &Path) -> Result<Vec<Vec<u8>>> {
 
 #[cfg(not(target_os = "linux"))]
 mod own_graph {
-    use super::{Asked, Started};
+    use crate::graphs::{Asked, Started};
     use experiment::{Error, Progress, Result};
     use std::path::Path;
 

@@ -50,9 +50,8 @@ pub use request::{Error, Input, Options};
 pub use result::{
     Basis, BoardCost, CallChange, CallFunctions, CauseChange, Cell, Change, Comparison, Condition,
     CriticalPath, Differing, FunctionRow, IdleShare, IdleTest, Lack, Missing, OddRun, OnBoard,
-    Outcome, PartChange, PathChange, Row, Sessions, Shift, Side, TablePaths, Verdict,
+    Outcome, PartChange, PathChange, Row, Sessions, Shift, Side, StandIn, TablePaths, Verdict,
 };
 pub use rows::runs_of;
 pub use session::BoardSessions;
-pub use stand_ins::StandIn;
 pub use table::{Key, TableName, Who, row_count, spaced};

@@ -3,7 +3,6 @@
 use crate::bounds::Bounded;
 use crate::inputs::Difference;
 use crate::policy::Unjudged;
-use crate::stand_ins::StandIn;
 use crate::table::{Key, TableName, Who};
 use attribution::{Cause, Spent};
 use findings::InOrder;
@@ -37,6 +36,17 @@ pub struct Side {
     pub machine: Option<String>,
     /// The seed.
     pub seed: u64,
+}
+
+/// A node of a recording whose rows are compared with those of another node of the base.
+#[derive(Debug, Serialize)]
+pub struct StandIn {
+    /// The recording.
+    pub side: usize,
+    /// The base's node, which has no rows there.
+    pub base: String,
+    /// The node there, which has no rows in the base.
+    pub other: String,
 }
 
 /// Recordings side by side.

@@ -1,21 +1,10 @@
 //! Nodes of packet graphs by what they do: another driver's input has another name.
 
+use crate::result::StandIn;
 use crate::rows::SideRows;
 use itertools::Itertools;
 use recording::metrics;
-use serde::Serialize;
 use std::collections::BTreeSet;
-
-/// A node of a recording whose rows are compared with those of another node of the base.
-#[derive(Debug, Serialize)]
-pub struct StandIn {
-    /// The recording.
-    pub side: usize,
-    /// The base's node, which has no rows there.
-    pub base: String,
-    /// The node there, which has no rows in the base.
-    pub other: String,
-}
 
 /// Ends of the names of nodes that take packets from a device or give them to one, with the role.
 const ENDS: [(&str, &str); 5] = [
