@@ -306,7 +306,7 @@ pub enum GraphAsked {
     File(PathBuf),
 }
 
-/// What was read of the settings.
+/// The graph and the load that a user asks for.
 pub struct Asked {
     /// The graph.
     pub graph: GraphAsked,
@@ -330,7 +330,7 @@ pub struct Asked {
     pub events: Option<Events>,
 }
 
-/// What is known of a graph before it is loaded.
+/// Facts of a graph that its load does not change.
 pub struct GraphAbout {
     /// Name of the graph.
     pub name: String,

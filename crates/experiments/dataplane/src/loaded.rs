@@ -306,7 +306,7 @@ impl Experiment for Dataplane {
     }
 }
 
-/// What was read of the settings.
+/// Reads the settings.
 fn asked(settings: &Given) -> Asked {
     let graph = settings.get(GRAPH);
     Asked {

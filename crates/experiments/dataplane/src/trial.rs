@@ -1,4 +1,4 @@
-//! What is tried: a graph of ours or of a file, under load, a window after the other.
+//! Runs a graph of ours or of a file under load, one window after the other.
 
 use crate::graphs::{
     self, Asked, Counted, Ending, GraphAbout, GraphAsked, GraphKind, Running, Started, Window,
@@ -9,7 +9,7 @@ use dataplane::pcap;
 use experiment::{Error, Progress, Result};
 use std::path::Path;
 
-/// What came of a graph.
+/// The results of a loaded graph.
 pub struct Ran {
     /// The graph.
     pub about: GraphAbout,

@@ -39,8 +39,8 @@ pub fn read(perf: &Path, shared_object: &Path) -> Result<Vec<MissedLine>> {
     Ok(missed.collect())
 }
 
-/// What a line reads that no prefetch of its source names; `None` if one does, or if there is no
-/// such source.
+/// The name that a line reads through, such as an array's, if no prefetch in the same source has it;
+/// `None` if one has it, or if there is no such source.
 fn unnamed(place: &str, shared_object: &Path) -> Option<String> {
     let (file, number) = place.rsplit_once(':')?;
     let source = std::fs::read_to_string(shared_object.with_file_name(file)).ok()?;

@@ -186,7 +186,7 @@ pub struct Nodes {
     pub rows: Vec<Row>,
     /// Rows of other tables: events that were counted at other times.
     pub others: Vec<Row>,
-    /// What `show errors` counted.
+    /// The counts of `show errors`.
     pub reasons: Vec<Reason>,
     /// Mpps that were received, in the trials of a test.
     pub rates: Vec<f64>,
@@ -730,7 +730,7 @@ pub fn record(header: Header, variant: &str, nodes: &Nodes) -> Recording {
         return recording;
     }
     let (packets, total) = (nodes.packets(), nodes.clocks_per_packet());
-    // Where all nodes polled in vain, nothing is known of what a packet takes.
+    // If all nodes polled in vain, the clocks of a packet are not known.
     if total > 0.0 {
         recording.add(series, 0, metrics::CLOCKS_PER_PACKET, "", total);
     }

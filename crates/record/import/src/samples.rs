@@ -11,19 +11,19 @@ use std::path::Path;
 
 const RIGHT: &str = "perf record -e cache-misses -- ...; perf script -F +srcline > FILE";
 
-/// Where sampled loads or misses are.
+/// A place in the code at which loads or misses were sampled.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place {
     /// The function, or an address where none is known.
     pub symbol: String,
     /// The line of the source, as in `acl.c:42`; empty where it is not told.
     pub line: String,
-    /// Where the data came from, as perf says it; empty where it is not told.
+    /// The cache or memory that the data came from, as perf names it; empty where it is not told.
     pub level: String,
 }
 
 impl Place {
-    /// What is known of it, in words.
+    /// The function, the line and the level, as far as they are known.
     pub fn label(&self) -> String {
         let parts = [&self.symbol, &self.line, &self.level];
         parts.into_iter().filter(|part| !part.is_empty()).join(" ")

@@ -27,8 +27,8 @@ const PROTOCOLS: [&str; 8] = [
     "nat",
 ];
 
-/// What a node does: what devices do is told by the end of the name, and what is done to packets by
-/// all of it, without the words for a variant of the code.
+/// The role of a node. The end of a name tells the role of a node that works for a device. Of other
+/// nodes the whole name is the role, without the words for a variant of the code.
 fn role(name: &str) -> String {
     let name = name.to_lowercase().replace('_', "-");
     let plain = name.replace("-no-checksum", "").replace("-inline", "");

@@ -88,7 +88,7 @@ const MOVED: Reason = Reason {
     severity: Severity::Counter,
 };
 
-/// What would be right of a packet's `data`.
+/// The advice for a node that moves a packet's `data` in a way that is not allowed.
 const ADVANCE: &str = "advance `data` within the packet, and take as much off its `length`; it comes to the next node so";
 
 /// The reason of packets that a node sends nowhere.
@@ -250,7 +250,7 @@ impl Foreign {
     }
 }
 
-/// What there was before a node ran.
+/// The packets as they were before a node ran: its writes are found by comparing with them.
 struct Before {
     slots: Vec<Slot>,
     /// The packet behind its last one.

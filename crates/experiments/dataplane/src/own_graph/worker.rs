@@ -225,7 +225,7 @@ fn look(running: &mut Running, guard: usize, shared: &Shared, looks: usize) -> O
     for graph in &mut running.graphs {
         for slot in graph.plane.pool.slots() {
             slot.header[..guard].fill(0);
-            // What was written before, and is written again, would not be seen.
+            // A node that writes a byte again that is there already would not be seen.
             slot.data.fill(NOT_WRITTEN);
         }
         for _ in 0..looks {

@@ -61,8 +61,8 @@ pub struct MissedLine {
     pub place: String,
     /// Its share of all samples.
     pub share: f64,
-    /// What it reads that no prefetch of its source names: a candidate for a knob. `None` if one
-    /// does, or if the source is not beside the loop.
+    /// The name that it reads through, such as an array's, if no prefetch in the same source has it:
+    /// a candidate for a knob. `None` if one has it, or if the source is not beside the loop.
     #[serde(default)]
     pub unnamed: Option<String>,
 }
