@@ -94,18 +94,17 @@ impl Machine {
             AtomicOrder::Full if is_pair => (AtomicOrder::Release, true),
             order => (order, false),
         };
-        let (mut before, mut ends) = (0, false);
+        let (mut before, mut after) = (0, None);
         let change = |before| {
-            let after = change(before);
-            ends = after.is_some();
+            after = change(before);
             after
         };
         self.with_memory(|memory, process, asked| {
             before = memory.atomic(process, cell, order, is_pair, change, asked)
         });
         self.mix(before);
-        self.note_update(cell, before, ends);
-        if fences && ends {
+        self.note_update(cell, before, after.is_some_and(|after| after != before));
+        if fences && after.is_some() {
             self.fence(Fence::Full);
         }
         before
@@ -133,7 +132,7 @@ impl Machine {
         }
     }
 
-    /// A read-modify-write that leaves its word as it is, is a load.
+    /// To a loop that waits, a read-modify-write that leaves its word's value as it is, is a load.
     fn note_update(&self, cell: u16, before: u64, changed: bool) {
         if changed {
             self.ends_spin();

@@ -33,6 +33,10 @@ pub(super) struct Turns {
     /// Processes that can go, as a set of bits.
     pub(super) awake: Cell<u64>,
     pub(super) asleep: Cell<u64>,
+    /// Processes that have let others go first, as a set of bits; they go if nobody else can.
+    pub(super) held: Cell<u64>,
+    /// What each process has had of its turns.
+    pub(super) fair: Vec<Fairness>,
     /// The process that goes next, once the present one gives way.
     pub(super) next: Cell<Option<usize>>,
     /// The present operation of each process.
@@ -45,10 +49,22 @@ pub(super) struct Turns {
     pub(super) pruned: Cell<bool>,
 }
 
+/// When a process went last, and for whom it waits; times are numbers of operations of all.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Fairness {
+    /// The end of its last turn.
+    pub(super) went: Cell<u32>,
+    /// The last time that it let others go first.
+    pub(super) yielded: Cell<Option<u32>>,
+    /// Processes that go first, as a set of bits.
+    pub(super) waits_for: Cell<u64>,
+}
+
 impl Turns {
     pub(super) fn new(processes: usize) -> Self {
         Self {
             operations: vec![Cell::default(); processes],
+            fair: vec![Fairness::default(); processes],
             ..Self::default()
         }
     }
@@ -56,6 +72,11 @@ impl Turns {
     pub(super) fn forget(&self) {
         self.awake.set(0);
         self.asleep.set(0);
+        self.held.set(0);
+        self.fair.iter().for_each(|fair| {
+            fair.went.set(0);
+            fair.yielded.set(None);
+        });
         self.next.set(None);
         self.operations
             .iter()

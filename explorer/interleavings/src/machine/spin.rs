@@ -14,6 +14,8 @@ pub(crate) struct Spin {
     /// Each word that it has looked at since it changed any, with the value that it saw last. Locks
     /// that it took and let go since change nothing.
     looks: Vec<(u16, u64)>,
+    /// Its looks when it last let others go first.
+    yielded: Vec<(u16, u64)>,
     /// It sees the newest values only.
     pub(crate) old: bool,
 }
@@ -21,14 +23,17 @@ pub(crate) struct Spin {
 impl Spin {
     /// It does something else.
     pub(crate) fn ends(&mut self) {
-        self.forget_loads();
+        self.yields();
+        self.yielded.clear();
         self.old = false;
     }
 
-    /// It looks anew.
-    pub(crate) fn forget_loads(&mut self) {
+    /// It lets others go first, and looks anew. Its looks, if they are what they were when it did
+    /// so last: then it waits for one of these words to change.
+    pub(crate) fn yields(&mut self) -> Option<Vec<(u16, u64)>> {
         self.loads.clear();
-        self.looks.clear();
+        let before = std::mem::replace(&mut self.yielded, std::mem::take(&mut self.looks));
+        (!before.is_empty() && before == self.yielded).then_some(before)
     }
 
     /// The words that it has looked at since, with what it saw; the last one is the newest.
@@ -42,9 +47,14 @@ impl Spin {
         self.looks.push((cell, value));
     }
 
-    /// What it has looked at, which a lock leaves as it is.
-    pub(crate) fn replace_looks(&mut self, looks: Vec<(u16, u64)>) -> Vec<(u16, u64)> {
-        std::mem::replace(&mut self.looks, looks)
+    /// Takes out what it has looked at, without the rounds of its loads.
+    pub(crate) fn take_looks(&mut self) -> Self {
+        let Self { looks, yielded, .. } = std::mem::take(self);
+        Self {
+            looks,
+            yielded,
+            ..Self::default()
+        }
     }
 
     /// It loads; if that ends a round which is like the two before it, that round.

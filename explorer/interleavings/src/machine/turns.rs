@@ -11,9 +11,41 @@ use crate::operation::OperationIndex;
 impl Machine {
     #[inline(always)]
     pub(crate) fn ready(&self) -> Ready {
+        let awake = self.turns.awake.get();
+        let first = awake & !self.turns.held.get();
         Ready {
-            awake: self.turns.awake.get(),
+            awake: if first == 0 { awake } else { first },
             asleep: self.turns.asleep.get(),
+        }
+    }
+
+    /// Holds the process back until those have gone who could go since it last asked for this, and
+    /// have not gone. True if there are any.
+    pub(super) fn hold_back(&self, process: usize) -> bool {
+        let fair = &self.turns.fair[process];
+        let since = fair.yielded.replace(Some(self.turns.steps.get()));
+        let waits_for = (0..self.turns.fair.len())
+            .filter(|&other| {
+                let went = self.turns.fair[other].went.get();
+                other != process && self.is_awake(other) && since.is_some_and(|since| went <= since)
+            })
+            .fold(0, |set, other| set | 1 << other);
+        fair.waits_for.set(waits_for);
+        if waits_for != 0 {
+            self.turns.held.set(self.turns.held.get() | 1 << process);
+        }
+        waits_for != 0
+    }
+
+    /// The process goes: nobody is held back for its sake any more.
+    #[cold]
+    fn let_held_go(&self, process: usize) {
+        for (other, fair) in self.turns.fair.iter().enumerate() {
+            let waits_for = fair.waits_for.get() & !(1 << process);
+            fair.waits_for.set(waits_for);
+            if waits_for == 0 || other == process {
+                self.turns.held.set(self.turns.held.get() & !(1 << other));
+            }
         }
     }
 
@@ -84,6 +116,11 @@ impl Machine {
 
     fn give_way_to(&self, process: usize) {
         let bit = 1 << process;
+        let steps = self.turns.steps.get();
+        self.turns.fair[self.process()].went.set(steps);
+        if self.turns.held.get() != 0 {
+            self.let_held_go(process);
+        }
         if self.turns.asleep.get() & bit != 0 {
             self.turns.asleep.set(self.turns.asleep.get() & !bit);
             self.go_on(process);

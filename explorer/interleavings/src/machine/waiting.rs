@@ -48,21 +48,20 @@ impl Machine {
         }
     }
 
-    /// The process says that it waits for others.
+    /// The process lets others go first. Who does so again, and has seen and changed nothing
+    /// meanwhile, waits for a word to change that it looks at. Who has changed something waits until
+    /// everybody has gone who could all the while (Musuvathi and Qadeer, "Fair stateless model
+    /// checking", 2008). The first time asks for nothing: it may be a hint and no loop.
     pub(crate) fn yields(&self) {
         let process = self.process();
-        let looks = self
+        let again = self
             .cpus
             .get(process)
-            .map(|cpu| cpu.spin.borrow().looks().to_vec())
-            .unwrap_or_default();
-        if looks.is_empty() {
-            self.let_others_go()
-        } else {
+            .and_then(|cpu| cpu.spin.borrow_mut().yields());
+        if let Some(looks) = again {
             self.spin(process, &looks)
-        }
-        if let Some(cpu) = self.cpus.get(process) {
-            cpu.spin.borrow_mut().forget_loads();
+        } else if self.hold_back(process) || !self.settings.traces.get() {
+            self.let_others_go()
         }
     }
 
@@ -72,10 +71,10 @@ impl Machine {
         let Some(cpu) = self.cpus.get(self.process()) else {
             return access();
         };
-        let looks = cpu.spin.borrow_mut().replace_looks(Vec::new());
+        let looks = cpu.spin.borrow_mut().take_looks();
         let result = access();
         let mut spin = cpu.spin.borrow_mut();
-        spin.replace_looks(looks);
+        *spin = looks;
         spin.look(word, self.memory.borrow().newest(word));
         result
     }

@@ -184,17 +184,20 @@ impl Memory {
         let line = self.line_of(cell);
         let cached = self.lines[line].cached;
         // While no cache has the line, what memory holds is what everybody sees.
+        let mut differs = false;
         if coherent || !cached {
-            self.cells[usize::from(cell)].coherent.append(message);
+            differs |= self.cells[usize::from(cell)].coherent.append(message);
             self.remember(cell, value);
         }
         if !coherent {
-            self.cells[usize::from(cell)].memory.append(message);
+            differs |= self.cells[usize::from(cell)].memory.append(message);
         }
         self.views[cpu].stored = at;
         let known = self.known_at(cell, coherent, cpu);
         self.known[known] = at;
-        self.note_change(cell);
+        if differs {
+            self.note_change(cell);
+        }
         if self.owing != 0 {
             self.pay(cpu, cell, message);
         }

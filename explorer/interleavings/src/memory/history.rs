@@ -49,8 +49,10 @@ impl History {
         self.messages[usize::from(self.length) - 1]
     }
 
+    /// Adds a message, and returns whether its value is another one than before.
     #[inline(always)]
-    pub(super) fn append(&mut self, message: Message) {
+    pub(super) fn append(&mut self, message: Message) -> bool {
+        let differs = self.newest().value != message.value;
         if usize::from(self.length) == DEPTH {
             self.messages.copy_within(1.., 0);
             self.messages[DEPTH - 1] = message;
@@ -58,6 +60,7 @@ impl History {
             self.messages[usize::from(self.length)] = message;
             self.length += 1;
         }
+        differs
     }
 
     /// The number of values that a load may choose from whose floor is `floor`: the newest, and

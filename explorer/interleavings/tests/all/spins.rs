@@ -32,7 +32,7 @@ fn a_wait_costs_as_many_runs_with_relaxed_loads_as_with_acquiring_ones() {
 }
 
 /// The runs that differ, which must all be tried.
-fn counted(order: Ordering, test: impl Fn(Ordering) + 'static) -> u64 {
+fn counted(order: Ordering, test: impl Fn(Ordering) + Send + 'static) -> u64 {
     let config = Config {
         strategies: vec![Strategy::Dpor],
         schedules: 100_000,
@@ -91,4 +91,79 @@ fn relaxed_waits_in_several_threads_come_to_an_end() {
         println!("{runs:?}");
         assert!(runs[1] < 20 * runs[0], "{runs:?}");
     }
+}
+
+/// Locks that wait with read-modify-writes, and what a thread does in each try.
+fn lock(kind: usize, threads: usize) {
+    let words = Arc::new([0; 2].map(AtomicU32::new));
+    let body = move |words: &[AtomicU32; 2]| {
+        let [lock, tries] = words;
+        let is_held = || match kind {
+            0 => lock.swap(1, Acquire) == 1,
+            1 => lock.fetch_or(1, Acquire) & 1 == 1,
+            2 => lock.fetch_add(0, Acquire) == 1 || lock.swap(1, Acquire) == 1,
+            // It changes something in each round, so the words alone do not tell that it waits.
+            _ => lock.swap(1, Acquire) == 1 && tries.fetch_add(1, Relaxed) < u32::MAX,
+        };
+        while is_held() {
+            thread::yield_now();
+        }
+        lock.store(0, Release);
+    };
+    let others: Vec<_> = (1..threads)
+        .map(|_| {
+            let words = words.clone();
+            thread::spawn(move || body(&words))
+        })
+        .collect();
+    body(&words);
+    others.into_iter().for_each(|other| other.join().unwrap());
+}
+
+/// A lock whose threads yield is no livelock, however many wait and whoever is passed over.
+#[test]
+fn locks_that_yield_end_in_every_strategy() {
+    let strategies = [
+        Strategy::Dpor,
+        Strategy::Random,
+        Strategy::Pct(3),
+        Strategy::PassingOver,
+        Strategy::Few(4),
+    ];
+    for (kind, threads) in (0..4).flat_map(|kind| [(kind, 2), (kind, 3)]) {
+        for strategy in strategies {
+            let config = Config {
+                strategies: vec![strategy],
+                schedules: 2_000,
+                cores: vec![Core::LSE],
+                ..Config::default()
+            };
+            let tally = explore(&config, move || lock(kind, threads));
+            assert!(tally.found.is_none());
+            assert!(tally.complete || strategy != Strategy::Dpor || kind == 3);
+        }
+    }
+}
+
+/// A yield that is no loop hides no order: what comes behind it may come before the others go on.
+#[test]
+fn a_yield_is_a_hint_the_first_time() {
+    let config = Config {
+        strategies: vec![Strategy::Dpor],
+        ..Config::default()
+    };
+    let seen = std::panic::catch_unwind(|| {
+        explore(&config, || {
+            let words = Arc::new([0; 2].map(AtomicU32::new));
+            let other = words.clone();
+            let thread = thread::spawn(move || {
+                assert_eq!(other[1].load(Relaxed), 0, "it went on at once");
+            });
+            words[0].load(Relaxed);
+            thread::yield_now();
+            words[1].store(1, Relaxed);
+            thread.join().unwrap();
+        })
+    });
+    assert!(seen.is_err());
 }
