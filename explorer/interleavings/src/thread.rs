@@ -252,7 +252,7 @@ pub fn park_timeout(_: Duration) {
 
 fn park_within(cell: u16, limit: Limit) {
     let take = |token| (token == 1).then_some(0);
-    if change_within(cell, "parks at", limit, take).is_none() {
+    if change_within(cell, AtomicOrder::Acquire, "parks at", limit, take).is_none() {
         let _ = change(cell, AtomicOrder::Acquire, "parks no longer at", take);
     }
 }

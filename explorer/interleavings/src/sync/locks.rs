@@ -27,16 +27,16 @@ pub(crate) fn change(
     }
 }
 
-/// As [`change`], which acquires, and waits until it does something, or until the limit: `None`
-/// then.
+/// As [`change`], and waits until it does something, or until the limit: `None` then.
 pub(crate) fn change_within(
     cell: u16,
+    order: AtomicOrder,
     what: &'static str,
     limit: Limit,
     to: impl Fn(u64) -> Option<u64>,
 ) -> Option<u64> {
     while !machine().times_out(limit) {
-        match change(cell, AtomicOrder::Acquire, what, &to) {
+        match change(cell, order, what, &to) {
             Ok(before) => return Some(before),
             Err(before) if machine().wait_for_change(cell, before, limit) => {}
             Err(_) => break,
@@ -58,7 +58,9 @@ fn attempt<G>(
 
 /// As [`change_within`], without a limit.
 fn wait_for(cell: u16, what: &'static str, to: impl Fn(u64) -> Option<u64>) {
-    machine().look_below(cell, || change_within(cell, what, Limit::Never, to));
+    machine().look_below(cell, || {
+        change_within(cell, AtomicOrder::Acquire, what, Limit::Never, to)
+    });
 }
 
 fn take(held: u64) -> Option<u64> {
@@ -334,7 +336,7 @@ impl Condvar {
             |queue| come(queue, number),
         );
         drop(guard);
-        let told = change_within(self.0, "waits for", limit, |queue| {
+        let told = change_within(self.0, AtomicOrder::Acquire, "waits for", limit, |queue| {
             go(queue, number).is_none().then_some(queue)
         })
         .is_some();

@@ -1,49 +1,70 @@
 //! The part of `std::sync::mpsc` that tests use, by another path.
 
-use super::locks::{Condvar, Mutex, MutexGuard};
+use super::locks::{change, change_within};
+use crate::current::machine;
+use crate::machine::Limit;
+use crate::memory::AtomicOrder;
 use std::collections::VecDeque;
+use std::panic::Location;
 pub use std::sync::mpsc::{RecvError, RecvTimeoutError, SendError, TryRecvError, TrySendError};
-use std::sync::{Arc, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-#[derive(Debug)]
-struct State<T> {
-    queue: VecDeque<T>,
-    senders: usize,
-    received: u64,
-    has_receiver: bool,
-    /// The receiver waits for a value.
-    receives: bool,
-}
-
-impl<T> State<T> {
-    /// True if the receiver has to wait, which it notes.
-    fn waits(&mut self) -> bool {
-        self.receives = self.queue.is_empty() && self.senders > 0;
-        self.receives
-    }
-}
-
+/// A channel is one word, which counts its values, those that were received, and its senders, and
+/// says whether there is a receiver and whether it waits. So sending and receiving are one
+/// operation each, or a second one for who waits.
 #[derive(Debug)]
 struct Channel<T> {
-    state: Mutex<State<T>>,
-    changed: Condvar,
-    bound: usize,
+    word: u16,
+    queue: Mutex<VecDeque<T>>,
+    bound: u64,
+}
+
+const VALUE: u64 = 1;
+const SENDER: u64 = 1 << 16;
+const SENDERS: u64 = HAS_RECEIVER - SENDER;
+const HAS_RECEIVER: u64 = 1 << 32;
+const RECEIVES: u64 = 1 << 33;
+const RECEIVED: u64 = 1 << 34;
+
+fn values(word: u64) -> u64 {
+    word & (SENDER - 1)
+}
+
+/// The word with one value more, if there are fewer than `bound`; as it is, if nobody receives.
+fn push(word: u64, bound: u64) -> Option<u64> {
+    if word & HAS_RECEIVER == 0 {
+        return Some(word);
+    }
+    (values(word) < bound).then_some(word + VALUE)
+}
+
+/// The word with one value less; as it is, if there is none and nobody sends.
+fn pop(word: u64) -> Option<u64> {
+    match values(word) {
+        0 => (word & SENDERS == 0).then_some(word & !RECEIVES),
+        _ => Some((word - VALUE & !RECEIVES).wrapping_add(RECEIVED)),
+    }
 }
 
 impl<T> Channel<T> {
-    fn lock(&self) -> MutexGuard<'_, State<T>> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Changes the word; what it held, as an error if `to` makes nothing of it.
+    fn change(&self, what: &'static str, to: impl Fn(u64) -> Option<u64>) -> Result<u64, u64> {
+        change(self.word, AtomicOrder::AcquireRelease, what, to)
     }
 
-    fn wait<'c>(
+    /// As [`Channel::change`], and waits until `to` makes something of it, or until the limit.
+    fn wait(
         &self,
-        state: MutexGuard<'c, State<T>>,
-        waits: impl FnMut(&mut State<T>) -> bool,
-    ) -> MutexGuard<'c, State<T>> {
-        self.changed
-            .wait_while(state, waits)
-            .unwrap_or_else(PoisonError::into_inner)
+        limit: Limit,
+        what: &'static str,
+        to: impl Fn(u64) -> Option<u64>,
+    ) -> Option<u64> {
+        change_within(self.word, AtomicOrder::AcquireRelease, what, limit, to)
+    }
+
+    fn queue(&self) -> std::sync::MutexGuard<'_, VecDeque<T>> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -79,17 +100,10 @@ pub fn channel<T>() -> (Sender<T>, Receiver<T>) {
 /// A channel whose senders wait while it holds `bound` values; with 0, until theirs is received.
 #[track_caller]
 pub fn sync_channel<T>(bound: usize) -> (SyncSender<T>, Receiver<T>) {
-    let state = State {
-        queue: VecDeque::new(),
-        senders: 1,
-        received: 0,
-        has_receiver: true,
-        receives: false,
-    };
     let channel = Arc::new(Channel {
-        state: Mutex::new(state),
-        changed: Condvar::new(),
-        bound,
+        word: machine().make_word(SENDER | HAS_RECEIVER, Location::caller()),
+        queue: Mutex::default(),
+        bound: bound as u64,
     });
     (Sender(channel.clone()), Receiver(channel))
 }
@@ -100,21 +114,19 @@ impl<T> Sender<T> {
     /// # Errors
     /// Nobody receives: the value.
     pub fn send(&self, value: T) -> Result<(), SendError<T>> {
-        let bound = self.0.bound.max(1);
-        let mut state = self.0.wait(self.0.lock(), |state| {
-            state.has_receiver && state.queue.len() >= bound
-        });
-        if !state.has_receiver {
+        let channel = &*self.0;
+        let bound = channel.bound.max(1);
+        let before = channel.wait(Limit::Never, "sends to", |word| push(word, bound));
+        if before.is_none_or(|word| word & HAS_RECEIVER == 0) {
             return Err(SendError(value));
         }
-        state.queue.push_back(value);
-        let last = state.received + state.queue.len() as u64;
-        self.0.changed.notify_all();
-        if self.0.bound == 0 {
-            drop(
-                self.0
-                    .wait(state, |state| state.has_receiver && state.received < last),
-            );
+        channel.queue().push_back(value);
+        let received = before.map(|word| word / RECEIVED);
+        let is_over = |word: u64| word & HAS_RECEIVER == 0 || Some(word / RECEIVED) != received;
+        if channel.bound == 0 {
+            channel.wait(Limit::Never, "waits for the receiver of", |word| {
+                is_over(word).then_some(word)
+            });
         }
         Ok(())
     }
@@ -124,27 +136,26 @@ impl<T> Sender<T> {
     /// # Errors
     /// There is no room, or nobody receives: the value.
     pub fn try_send(&self, value: T) -> Result<(), TrySendError<T>> {
-        let mut state = self.0.lock();
-        let bound = if self.0.bound == 0 {
-            usize::from(state.receives)
-        } else {
-            self.0.bound
-        };
-        if !state.has_receiver {
-            return Err(TrySendError::Disconnected(value));
+        let before = self.0.change("sends to", |word| {
+            let waits = u64::from(word & RECEIVES != 0);
+            push(word, self.0.bound.max(waits))
+        });
+        match before {
+            Ok(word) if word & HAS_RECEIVER == 0 => Err(TrySendError::Disconnected(value)),
+            Ok(_) => {
+                self.0.queue().push_back(value);
+                Ok(())
+            }
+            Err(_) => Err(TrySendError::Full(value)),
         }
-        if state.queue.len() >= bound {
-            return Err(TrySendError::Full(value));
-        }
-        state.queue.push_back(value);
-        self.0.changed.notify_all();
-        Ok(())
     }
 }
 
 impl<T> Clone for Sender<T> {
     fn clone(&self) -> Self {
-        self.0.lock().senders += 1;
+        let _ = self
+            .0
+            .change("adds a sender to", |word| Some(word + SENDER));
         Self(self.0.clone())
     }
 }
@@ -152,8 +163,9 @@ impl<T> Clone for Sender<T> {
 impl<T> Drop for Sender<T> {
     fn drop(&mut self) {
         if !std::thread::panicking() {
-            self.0.lock().senders -= 1;
-            self.0.changed.notify_all();
+            let _ = self
+                .0
+                .change("takes a sender from", |word| Some(word - SENDER));
         }
     }
 }
@@ -161,8 +173,9 @@ impl<T> Drop for Sender<T> {
 impl<T> Drop for Receiver<T> {
     fn drop(&mut self) {
         if !std::thread::panicking() {
-            self.0.lock().has_receiver = false;
-            self.0.changed.notify_all();
+            let _ = self.0.change("ends", |word| Some(word & !HAS_RECEIVER));
+            let left = std::mem::take(&mut *self.0.queue());
+            drop(left);
         }
     }
 }
@@ -173,8 +186,7 @@ impl<T> Receiver<T> {
     /// # Errors
     /// There is none, and nobody sends any more.
     pub fn recv(&self) -> Result<T, RecvError> {
-        let state = self.0.wait(self.0.lock(), State::waits);
-        self.take(state).ok_or(RecvError)
+        self.receive(Limit::Never).map_err(|_| RecvError)
     }
 
     /// The next value, if there is one.
@@ -182,39 +194,47 @@ impl<T> Receiver<T> {
     /// # Errors
     /// There is none.
     pub fn try_recv(&self) -> Result<T, TryRecvError> {
-        let state = self.0.lock();
-        let none = if state.senders == 0 {
+        let before = self.0.change("receives from", pop);
+        let none = if before.is_ok() {
             TryRecvError::Disconnected
         } else {
             TryRecvError::Empty
         };
-        self.take(state).ok_or(none)
+        self.take(before.ok()).ok_or(none)
     }
 
     /// As [`Receiver::recv`], but its time may end at any moment.
     ///
     /// # Errors
     /// There is none yet, or nobody sends any more.
-    pub fn recv_timeout(&self, time: Duration) -> Result<T, RecvTimeoutError> {
-        let waited = self
-            .0
-            .changed
-            .wait_timeout_while(self.0.lock(), time, State::waits);
-        let (mut state, result) = waited.unwrap_or_else(PoisonError::into_inner);
-        state.receives = false;
-        let none = if result.timed_out() {
-            RecvTimeoutError::Timeout
-        } else {
-            RecvTimeoutError::Disconnected
-        };
-        self.take(state).ok_or(none)
+    pub fn recv_timeout(&self, _: Duration) -> Result<T, RecvTimeoutError> {
+        self.receive(Limit::Time)
     }
 
-    fn take(&self, mut state: MutexGuard<'_, State<T>>) -> Option<T> {
-        let value = state.queue.pop_front()?;
-        state.received += 1;
-        self.0.changed.notify_all();
-        Some(value)
+    fn receive(&self, limit: Limit) -> Result<T, RecvTimeoutError> {
+        // Who tries to send to a channel without room has to know that somebody waits.
+        let waits = self.0.bound == 0;
+        let begins = |word| pop(word).or(waits.then_some(word | RECEIVES));
+        let mut before = self.0.change("receives from", begins).ok();
+        if before.is_none_or(|word| values(word) == 0 && word & SENDERS != 0) {
+            before = self.0.wait(limit, "receives from", pop);
+        }
+        if before.is_none() && waits {
+            let ends = |word| pop(word).or(Some(word & !RECEIVES));
+            before = self.0.change("waits no longer for", ends).ok();
+            before = before.filter(|&word| values(word) > 0);
+        }
+        let none = match before {
+            Some(_) => RecvTimeoutError::Disconnected,
+            None => RecvTimeoutError::Timeout,
+        };
+        self.take(before).ok_or(none)
+    }
+
+    /// The value that was received, if the word counted any before.
+    fn take(&self, before: Option<u64>) -> Option<T> {
+        before.filter(|&word| values(word) > 0)?;
+        self.0.queue().pop_front()
     }
 
     /// All values, until the last sender is gone.
