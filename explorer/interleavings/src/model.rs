@@ -7,18 +7,19 @@ use crate::current::{self, TestMachine};
 use crate::limits::Limits;
 use crate::machine::{
     ChoiceSource, Core, Deviation, Dpor, Failure, Invariant, Machine, MachineChoice, Names,
-    OnMachine, Operation, Strategy, Wait, made_by, watch,
+    OnMachine, Operation, Strategy, Wait, made_by, run_watched, watch,
 };
-use crate::search::{Main, RunResult, Runs, Script, Tally, shrink};
+use crate::operation::OperationIndex;
+use crate::search::{Budget, Main, RunResult, Runs, Script, Tally, shrink};
 use crate::story::Narrator;
 use engine::{Runner, SplitMix64};
 use std::cell::RefCell;
 use std::fmt::Write as _;
 use std::ops::Range;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Settings of the exploration of a test.
 ///
@@ -37,15 +38,16 @@ use std::time::{Duration, Instant};
 /// ```
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// Strategies. [`Strategy::Dpor`] goes first, for [`Config::time`]; if it comes to no end, the
+    /// Strategies. [`Strategy::Dpor`] goes first, for [`Config::operations`]; if it comes to no end, the
     /// others draw runs, in turn. Alone it has all the time that [`Config::schedules`] gives it. It
     /// is for tests that share nothing but words, as those of [`explore`] do; with others it only
     /// goes alone.
     pub strategies: Vec<Strategy>,
     /// Number of drawn runs, on all cores together. For [`Strategy::Dpor`], the most on each core.
     pub schedules: u64,
-    /// The time for every run that differs, for each core, where other strategies are left.
-    pub time: Duration,
+    /// The most operations of all runs that differ, for each core, where other strategies are
+    /// left.
+    pub operations: u64,
     /// Seed of all random choices.
     pub seed: u64,
     /// The limits of a run.
@@ -69,14 +71,14 @@ pub struct Config {
 }
 
 impl Default for Config {
-    /// On each of [`Core::ALL`] every run that differs, for up to 5 s, and else 100 000 drawn runs;
-    /// in coherency.
+    /// On each of [`Core::ALL`] every run that differs, up to 5 000 000 operations, and else 100 000
+    /// drawn runs; in coherency.
     fn default() -> Self {
         let strategies = [vec![Strategy::Dpor], Strategy::in_turn()].concat();
         Self {
             strategies,
             schedules: 100_000,
-            time: Duration::from_secs(5),
+            operations: 5_000_000,
             seed: 1,
             limits: Limits::default(),
             late_loads: true,
@@ -88,7 +90,7 @@ impl Default for Config {
     }
 }
 
-/// The time that code may run without an operation.
+/// The time on a CPU that code may take without an operation.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 type Body<P> = Box<dyn Fn(&P)>;
@@ -187,7 +189,22 @@ impl Machine {
 /// let story = *lost.unwrap_err().downcast::<String>().unwrap();
 /// assert!(story.contains("left: 1") && story.contains("loads word 0 (count)"), "{story}");
 /// ```
-pub fn explore(config: &Config, test: impl Fn() + 'static) -> Tally<(), Bodies> {
+pub fn explore(config: &Config, test: impl Fn() + Send + 'static) -> Tally<(), Bodies> {
+    let own = config.clone();
+    match run_watched(PATIENCE, move || explore_here(&own, test)) {
+        Ok(Ok(tally)) => tally,
+        Ok(Err(payload)) => resume_unwind(payload),
+        Err((process, operation)) => panic!("{}", told_stuck(process, operation)),
+    }
+}
+
+fn told_stuck(process: u8, operation: OperationIndex) -> String {
+    format!(
+        "CPU {process} has made no operation since its operation {operation}, for {PATIENCE:?} on a CPU: the test cannot go on"
+    )
+}
+
+fn explore_here(config: &Config, test: impl Fn() + 'static) -> Tally<(), Bodies> {
     assert!(
         (1..=crate::MOST_CPUS).contains(&config.threads),
         "a test has 1 to {} threads",
@@ -213,8 +230,8 @@ pub fn explore(config: &Config, test: impl Fn() + 'static) -> Tally<(), Bodies> 
 }
 
 /// Explores a test as [`explore`] does by default: on cores with LSE, with LL/SC and with RCpc,
-/// every run that differs from the others where that ends within 5 s each, and drawn runs where it
-/// does not. What was covered is printed.
+/// every run that differs from the others where that ends within 5 000 000 operations each, and
+/// drawn runs where it does not. What was covered is printed.
 ///
 /// # Panics
 /// A run fails, as for [`explore`].
@@ -237,7 +254,7 @@ pub fn explore(config: &Config, test: impl Fn() + 'static) -> Tally<(), Bodies> 
 ///     writer.join().unwrap();
 /// });
 /// ```
-pub fn model(test: impl Fn() + 'static) {
+pub fn model(test: impl Fn() + Send + 'static) {
     let tally = explore(&Config::default(), test);
     let complete = if tally.complete {
         ""
@@ -277,9 +294,7 @@ pub fn check_on<P: OnMachine>(
     let main: Main<'_> = &|process, _| frame(&on, &model, process);
     let runner = Runner::with_chooser(machine.scheduler(), &main, MachineChoice(machine));
     let _watchdog = watch(PATIENCE, |process, operation| {
-        eprintln!(
-            "CPU {process} has made no operation since its operation {operation}, {PATIENCE:?} ago: the test cannot go on"
-        );
+        eprintln!("{}", told_stuck(process, operation));
         std::process::exit(2);
     });
     let mut session = ModelSession {
@@ -295,7 +310,7 @@ pub fn check_on<P: OnMachine>(
     }
     let tally = try_all(config, &mut session, &script);
     if let Some(found) = &tally.found {
-        let shrunk = shrink(&mut session, found);
+        let shrunk = shrink(&mut Budget::new(&mut session), found);
         session.keep_steps(true);
         session.run(&script, ChoiceSource::Schedule(&shrunk.schedule));
         let core = machine.settings().core.get();
@@ -399,7 +414,7 @@ fn draw(
 }
 
 /// Every run that differs from the others, once more with late loads until they bring no new
-/// values; `within` the time of the configuration, or however long it takes. True if there is no
+/// values; `within` the operations of the configuration, or as many as it takes. True if there is no
 /// other: also of caches, which do nothing on their own here, so that all CPUs must be in
 /// coherency.
 fn try_all_that_differ(
@@ -412,9 +427,9 @@ fn try_all_that_differ(
     let mut dpor = Box::new(Dpor::new());
     let mut later = Vec::new();
     let last = tally.schedules.saturating_add(config.schedules);
-    let begin = Instant::now();
+    let most = tally.steps.saturating_add(config.operations);
     let mut coherent = config.coherent;
-    while tally.schedules < last && !(within && begin.elapsed() > config.time) {
+    while tally.schedules < last && !(within && tally.steps >= most) {
         let ran = session.run(script, ChoiceSource::Dpor(dpor));
         tally.note(session, (), ran, Strategy::Dpor);
         let Some(tape) = session

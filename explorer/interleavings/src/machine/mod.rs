@@ -39,4 +39,5 @@ pub use names::{Names, writer_name};
 pub use state::Machine;
 pub use step::{Act, Fence, LockStep, Operation, Step};
 pub use waiting::Limit;
+pub(crate) use watchdog::run_watched;
 pub use watchdog::{Watchdog, watch};

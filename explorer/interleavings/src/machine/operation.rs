@@ -5,7 +5,6 @@ use super::chooser::Chooser;
 use super::failure::Invariant;
 use super::state::Machine;
 use super::step::Operation;
-use super::watchdog::beat;
 use crate::memory::{Memory, Touch};
 
 impl Machine {
@@ -21,7 +20,7 @@ impl Machine {
         let operation = self.next_operation(process);
         let steps = self.turns.steps.get() + 1;
         self.turns.steps.set(steps);
-        beat(process, operation);
+        self.heart.beat(process, operation);
         if steps > self.settings.limits.get().steps {
             let hint = if self.settings.spins.get() {
                 "; a loop that waits for others has to say so, with yield_now() or spin_loop()"

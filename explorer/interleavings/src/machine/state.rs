@@ -4,11 +4,13 @@
 use super::choice::Deviation;
 use super::cpu::Cpu;
 use super::parts::{Choices, LateLoads, Record, Settings, Turns};
+use super::watchdog::Heart;
 use crate::limits::CPUS_PER_CLUSTER;
 use crate::memory::Memory;
 use crate::operation::OperationIndex;
 use engine::Scheduler;
 use std::cell::{Ref, RefCell, RefMut};
+use std::sync::Arc;
 
 /// A machine. One value stands for all of it; an operation acts on the process that runs.
 pub struct Machine {
@@ -20,6 +22,7 @@ pub struct Machine {
     pub(super) settings: Settings,
     pub(super) record: Record,
     pub(super) late: LateLoads,
+    pub(super) heart: Arc<Heart>,
 }
 
 impl Machine {
@@ -38,6 +41,7 @@ impl Machine {
             settings: Settings::default(),
             record: Record::default(),
             late: LateLoads::new(cpus + 1),
+            heart: Heart::own(),
         }
     }
 

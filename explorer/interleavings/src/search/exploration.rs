@@ -5,7 +5,7 @@ use super::counterexample::Counterexample;
 use super::coverage::{Access, Counter, Coverage, Kinds};
 use super::run::{RunResult, Runs};
 use super::script::Script;
-use super::shrink::shrink;
+use super::shrink::{Budget, shrink};
 use crate::limits::Limits;
 use crate::machine::{ChoiceSource, Dpor, Names, Step, Strategy};
 use engine::SplitMix64;
@@ -153,7 +153,9 @@ pub trait Subject {
     /// A short run that breaks the same invariant, and of which no deviation and no action can be
     /// left out.
     fn shrink(&self, found: &CounterexampleIn<Self>, limits: Limits) -> CounterexampleIn<Self> {
-        self.open(found.machine, limits, |session| shrink(session, found))
+        self.open(found.machine, limits, |session| {
+            shrink(&mut Budget::new(session), found)
+        })
     }
 
     /// As [`Subject::shrink`], for a run whose script was drawn: where what is left is still long,
@@ -165,23 +167,24 @@ pub trait Subject {
         }
         self.open(found.machine, limits, |session| {
             let mut script = Self::Script::default();
+            let mut session = Budget::new(session);
             for seed in 0..OTHERS {
                 let mut random = SplitMix64::fork(found.hash, seed + 1);
                 self.draw(found.machine, &mut script, &mut random, &[]);
                 let strategy = Strategy::Few(1 << random.below(4));
                 let mut tally = Tally::default();
-                let ran = session.run(
-                    &script,
-                    ChoiceSource::RandomChoices(strategy, random.next()),
-                );
-                tally.note(session, found.machine, ran, strategy);
+                let by = ChoiceSource::RandomChoices(strategy, random.next());
+                let Some(ran) = session.run(&script, by) else {
+                    break;
+                };
+                tally.note(session.session(), found.machine, ran, strategy);
                 let Some(other) = tally
                     .found
                     .filter(|other| other.failure.invariant == found.failure.invariant)
                 else {
                     continue;
                 };
-                let other = shrink(session, &other);
+                let other = shrink(&mut session, &other);
                 if other.schedule.len() < best.schedule.len() {
                     best = Counterexample {
                         run: found.run,

@@ -14,4 +14,4 @@ pub use coverage::{Access, Counter, Coverage, Growth, Kinds};
 pub use exploration::{CounterexampleIn, Exploration, Subject, Tally, TallyOf, explore_on};
 pub use run::{Cause, Main, RunResult, Runs};
 pub use script::Script;
-pub use shrink::shrink;
+pub use shrink::{Budget, shrink};

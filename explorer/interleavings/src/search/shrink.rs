@@ -2,15 +2,46 @@
 //! CPUs do.
 
 use super::counterexample::Counterexample;
-use super::run::Runs;
+use super::run::{RunResult, Runs};
 use super::script::{Script, length};
 use crate::machine::{ChoiceSource, Deviation, Kind, Strategy};
 use std::ops::Range;
 
-/// Leaves out of a failing run whatever it does not need, until nothing more can go: no single
-/// deviation and no action.
+/// Operations of all runs that a failure is shrunk by, at most.
+const OPERATIONS: u64 = 50_000_000;
+
+/// A session, and the operations that its runs may still make.
+pub struct Budget<'r, C> {
+    session: &'r mut dyn Runs<C>,
+    left: u64,
+}
+
+impl<'r, C> Budget<'r, C> {
+    /// The budget of a failure.
+    pub fn new(session: &'r mut dyn Runs<C>) -> Self {
+        let left = OPERATIONS;
+        Self { session, left }
+    }
+
+    /// The session, to look at.
+    pub fn session(&self) -> &dyn Runs<C> {
+        self.session
+    }
+
+    /// Runs a script, if there are operations left.
+    pub fn run(&mut self, script: &C, by: ChoiceSource<'_>) -> Option<RunResult> {
+        (self.left > 0).then(|| {
+            let ran = self.session.run(script, by);
+            self.left = self.left.saturating_sub(u64::from(ran.steps));
+            ran
+        })
+    }
+}
+
+/// Leaves out of a failing run whatever it does not need, until nothing more can go, no single
+/// deviation and no action, or until the budget is spent.
 pub fn shrink<M: Copy, C: Script>(
-    session: &mut dyn Runs<C>,
+    session: &mut Budget<'_, C>,
     found: &Counterexample<M, C>,
 ) -> Counterexample<M, C> {
     let mut best = found.clone();
@@ -23,14 +54,17 @@ pub fn shrink<M: Copy, C: Script>(
             break;
         }
         let strategy = SEARCH[(seed % SEARCH.len() as u64) as usize];
-        let ran = session.run(&best.script, ChoiceSource::RandomChoices(strategy, seed));
+        let Some(ran) = session.run(&best.script, ChoiceSource::RandomChoices(strategy, seed))
+        else {
+            break;
+        };
         let Some(failure) = ran
             .failure
             .filter(|failure| failure.invariant == best.failure.invariant)
         else {
             continue;
         };
-        let schedule = session.schedule();
+        let schedule = session.session.schedule();
         if schedule.len() > 4 * best.schedule.len() {
             continue;
         }
@@ -69,7 +103,7 @@ const SEARCHES: u64 = 20_000;
 const ENOUGH: usize = 3;
 
 /// Leaves out until nothing more can go.
-fn reduce<M: Copy, C: Script>(session: &mut dyn Runs<C>, best: &mut Counterexample<M, C>) {
+fn reduce<M: Copy, C: Script>(session: &mut Budget<'_, C>, best: &mut Counterexample<M, C>) {
     let mut changed = true;
     while changed {
         changed = false;
@@ -85,17 +119,19 @@ fn reduce<M: Copy, C: Script>(session: &mut dyn Runs<C>, best: &mut Counterexamp
 
 /// Takes a run over if it breaks the same invariant with less.
 fn try_run<M: Copy, C: Script>(
-    session: &mut dyn Runs<C>,
+    session: &mut Budget<'_, C>,
     best: &mut Counterexample<M, C>,
     script: &C,
     schedule: &[Deviation],
 ) -> bool {
-    let ran = session.run(script, ChoiceSource::Schedule(schedule));
+    let Some(ran) = session.run(script, ChoiceSource::Schedule(schedule)) else {
+        return false;
+    };
     match ran.failure {
         Some(failure) if failure.invariant == best.failure.invariant => {
             // What the run did not come to is gone as well. A boot that fails has actions of its
             // own, of which none can go.
-            let (script, schedule) = (session.script(), session.schedule());
+            let (script, schedule) = (session.session.script(), session.session.schedule());
             let smaller =
                 (length(&script), schedule.len()) < (length(&best.script), best.schedule.len());
             if smaller {
@@ -116,7 +152,7 @@ fn try_run<M: Copy, C: Script>(
 
 /// Leaves out deviations of some kinds: first half of them, then a quarter, down to single ones.
 fn without_deviations<M: Copy, C: Script>(
-    session: &mut dyn Runs<C>,
+    session: &mut Budget<'_, C>,
     best: &mut Counterexample<M, C>,
     of: impl Fn(Kind) -> bool,
 ) -> bool {
@@ -160,7 +196,7 @@ fn without_deviations<M: Copy, C: Script>(
 /// Leaves out actions: all those of a CPU first, then half of them, then a quarter, down to single
 /// ones.
 fn without_actions<M: Copy, C: Script>(
-    session: &mut dyn Runs<C>,
+    session: &mut Budget<'_, C>,
     best: &mut Counterexample<M, C>,
 ) -> bool {
     let mut changed = false;

@@ -5,10 +5,8 @@ use interleavings::sync::Arc;
 use interleavings::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use interleavings::sync::atomic::{AtomicU64, Ordering, fence};
 use interleavings::{Config, Core, Strategy, explore, thread};
-use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
-use std::rc::Rc;
 
 #[derive(Clone, Copy, Debug)]
 enum Op {
@@ -98,7 +96,7 @@ fn run(program: &[Op], words: &[AtomicU64; 2]) -> Vec<u64> {
 
 /// The outcomes of every run that differs, and how many runs there are.
 fn ours(program: &Program, config: &Config) -> (BTreeSet<Outcome>, u64) {
-    let outcomes = Rc::new(RefCell::new(BTreeSet::new()));
+    let outcomes = std::sync::Arc::new(std::sync::Mutex::new(BTreeSet::new()));
     let (program, seen) = (program.clone(), outcomes.clone());
     let tally = explore(config, move || {
         let words = Arc::new([AtomicU64::new(0), AtomicU64::new(0)]);
@@ -114,10 +112,13 @@ fn ours(program: &Program, config: &Config) -> (BTreeSet<Outcome>, u64) {
             .flat_map(|thread| thread.join().unwrap())
             .collect();
         outcome.extend(words.iter().map(|word| word.load(Acquire)));
-        seen.borrow_mut().insert(outcome);
+        seen.lock().unwrap().insert(outcome);
     });
     assert!(tally.complete, "after {} runs", tally.schedules);
-    (outcomes.take(), tally.schedules)
+    (
+        std::mem::take(&mut outcomes.lock().unwrap()),
+        tally.schedules,
+    )
 }
 
 /// The letters of an atomic instruction of this order.

@@ -14,7 +14,7 @@ fn drawn() -> Config {
 }
 
 /// The words of a failed test; nothing if it finds nothing.
-fn found(config: &Config, test: impl Fn() + 'static) -> Option<String> {
+fn found(config: &Config, test: impl Fn() + Send + 'static) -> Option<String> {
     let result = catch_unwind(AssertUnwindSafe(|| explore(config, test)));
     result
         .err()

@@ -9,7 +9,7 @@ use interleavings::{Config, Strategy, explore, hint, thread};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
-fn found(config: &Config, test: impl Fn() + 'static) -> Option<String> {
+fn found(config: &Config, test: impl Fn() + Send + 'static) -> Option<String> {
     let result = catch_unwind(AssertUnwindSafe(|| explore(config, test)));
     result
         .err()
@@ -17,7 +17,7 @@ fn found(config: &Config, test: impl Fn() + 'static) -> Option<String> {
 }
 
 /// Runs this in so many threads, and waits for them.
-fn in_threads(count: usize, body: impl Fn(usize) + 'static) {
+fn in_threads(count: usize, body: impl Fn(usize) + Send + 'static) {
     let body = Arc::new(body);
     let threads: Vec<_> = (0..count)
         .map(|number| {
@@ -425,7 +425,7 @@ fn correct_programs_are_clean_in_every_strategy() {
         Strategy::Few(3),
     ];
     let default = Config {
-        time: Duration::from_millis(500),
+        operations: 500_000,
         schedules: 3_000,
         ..Config::default()
     };
@@ -488,20 +488,20 @@ fn lost_wake_ups_are_found() {
 #[test]
 fn counts_of_an_arc_are_operations() {
     use interleavings::sync::{UnsafeCell, counted};
-    use std::cell::RefCell;
-    use std::rc::Rc;
     let config = || Config {
         strategies: vec![Strategy::Dpor],
         ..Config::default()
     };
     let seen = |test: fn() -> bool| {
-        let all = Rc::new(RefCell::new(std::collections::BTreeSet::new()));
+        let all = std::sync::Arc::new(std::sync::Mutex::new(std::collections::BTreeSet::new()));
         let to = all.clone();
         let tally = explore(&config(), move || {
-            to.borrow_mut().insert(test());
+            to.lock().unwrap().insert(test());
         });
         assert!(tally.complete);
-        all.take().into_iter().collect::<Vec<bool>>()
+        std::mem::take(&mut *all.lock().unwrap())
+            .into_iter()
+            .collect::<Vec<bool>>()
     };
     // Who drops first decides, though neither thread does anything else.
     let unwrapped = seen(|| {
