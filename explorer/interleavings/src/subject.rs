@@ -4,9 +4,9 @@
 
 pub use crate::limits::{CPUS_PER_CLUSTER, Limits, MOST_CPUS};
 pub use crate::machine::{
-    Act, Breach, ChoiceSource, Cpu, Deviation, Failure, Fence, Invariant, Kind, Machine,
-    MachineChoice, Mark, Names, OnMachine, Operation, Step, Strategy, Wait, Watchdog, Word,
-    made_by, make_word, marks_made, watch, writer_name,
+    Act, Breach, ChoiceSource, Cpu, Deviation, Failure, Fence, Invariant, Kind, Machine, Mark,
+    Names, OnMachine, Operation, Step, Strategy, Wait, Watchdog, Word, made_by, make_word,
+    marks_made, watch, writer_name,
 };
 pub use crate::memory::{
     Answers, AtomicOrder, Delay, LostData, Memory, Moment, Newest, Order, Signal,

@@ -2,9 +2,9 @@
 //!
 //! A *process* is code that runs on a stack of its own. Time moves only where a process says so: in
 //! [`Scheduler::advance`], [`Scheduler::wait`] and the calls built on them, the *operations*.
-//! Between two operations a process runs alone. Every operation is a choice point: which process
-//! goes next. Without a [`Chooser`] the answer is "the earliest" (timed simulation); with one it is
-//! whatever the chooser says (exploration of interleavings).
+//! Between two operations a process runs alone, and every operation is a choice point: which process
+//! goes next. The answer is "the earliest" (timed simulation), or whatever a chooser says
+//! ([`Runner::with_chooser`]: exploration of interleavings, in which time stands still).
 //!
 //! ```text
 //!   Runner::run ──resume──▶ process 0: frame 0 ▷ frame 1      frame 1 called by frame 0,
@@ -39,7 +39,6 @@
 //! assert_eq!(*log.borrow(), [(3, 0), (5, 1), (6, 0), (10, 1)]);
 //! ```
 
-mod choose;
 mod process;
 mod queue;
 mod runner;
@@ -48,7 +47,6 @@ mod scheduler;
 mod stack;
 mod time;
 
-pub use choose::{Candidate, Chooser, PctChooser, RandomChooser};
 pub use process::ProcessId;
 pub use random::SplitMix64;
 pub use runner::{Deadlock, Runner, Waiter};

@@ -93,11 +93,6 @@ impl Queue {
         self.nodes[self.leaves + process].get() != EMPTY && self.taken.get() != process
     }
 
-    /// When a process goes, if it is queued.
-    pub fn time_of(&self, process: ProcessId) -> Option<Time> {
-        self.has(process).then(|| self.places[process].get().0)
-    }
-
     /// Queues a process behind all that go at the same time, wherever it stood before. No time may
     /// be earlier than that of the last process that [`Queue::take_earliest`] took.
     #[inline(always)]
@@ -278,7 +273,7 @@ mod tests {
                     .min()
                     .map_or(Time::MAX, |&(time, _)| time);
                 assert_eq!(queue.earliest(), earliest);
-                assert_eq!(queue.time_of(process), list[process].map(|(time, _)| time));
+                assert_eq!(queue.has(process), list[process].is_some());
             }
         }
     }

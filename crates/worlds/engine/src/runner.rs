@@ -1,7 +1,6 @@
 //! The coroutines and the loop that runs them: the only place that makes stacks and throws them
 //! away.
 
-use crate::choose::Chooser;
 use crate::process::ProcessId;
 use crate::running::Running;
 use crate::scheduler::{Request, Scheduler, Yield};
@@ -64,7 +63,7 @@ pub struct Runner<'w, M: Fn(ProcessId, u32)> {
     scheduler: &'w Scheduler,
     main: &'w M,
     frames: Vec<Vec<(Frame, *const Yield)>>,
-    chooser: Option<Box<dyn Chooser + 'w>>,
+    chooser: Option<Box<dyn FnMut() -> Option<ProcessId> + 'w>>,
 }
 
 impl<'w, M: Fn(ProcessId, u32)> Runner<'w, M> {
@@ -79,8 +78,13 @@ impl<'w, M: Fn(ProcessId, u32)> Runner<'w, M> {
         }
     }
 
-    /// A runner in which `chooser` says at every operation which process goes next.
-    pub fn with_chooser(scheduler: &'w Scheduler, main: &'w M, chooser: impl Chooser + 'w) -> Self {
+    /// A runner in which `chooser` says which process goes next, each time that one yields
+    /// ([`Scheduler::give_way`]); `None` ends the run where it stands.
+    pub fn with_chooser(
+        scheduler: &'w Scheduler,
+        main: &'w M,
+        chooser: impl FnMut() -> Option<ProcessId> + 'w,
+    ) -> Self {
         let mut runner = Self::new(scheduler, main);
         runner.chooser = Some(Box::new(chooser));
         runner
@@ -88,9 +92,21 @@ impl<'w, M: Fn(ProcessId, u32)> Runner<'w, M> {
 
     /// Starts `process` with `entry`, at the present time. What it ran before is thrown away.
     pub fn start(&mut self, process: ProcessId, entry: u32) {
-        self.discard_frames(process, 0);
+        self.stop(process);
         self.push(process, entry);
-        self.scheduler.enqueue_started(process);
+        self.queue_up(process);
+    }
+
+    /// A process that a chooser chooses waits in no queue.
+    fn queue_up(&self, process: ProcessId) {
+        if self.chooser.is_none() {
+            self.scheduler.enqueue_started(process);
+        }
+    }
+
+    /// Throws away what `process` runs.
+    pub fn stop(&mut self, process: ProcessId) {
+        self.discard_frames(process, 0);
     }
 
     /// Runs until no process can go.
@@ -99,12 +115,7 @@ impl<'w, M: Fn(ProcessId, u32)> Runner<'w, M> {
     /// A [`Deadlock`], when a process that is no daemon still waits.
     pub fn run(&mut self) -> Result<(), Deadlock> {
         let _running = Running::enter(self.scheduler);
-        // Between two frames only a chooser runs code that is not ours, and no process runs
-        // meanwhile.
-        while let Some(process) = {
-            let _nobody = self.chooser.is_some().then(Running::none);
-            self.scheduler.next(&mut self.chooser)
-        } {
+        while let Some(process) = self.next() {
             self.resume(process);
         }
         let waiters: Vec<_> = self
@@ -121,6 +132,18 @@ impl<'w, M: Fn(ProcessId, u32)> Runner<'w, M> {
                 waiters,
             })
         }
+    }
+
+    fn next(&mut self) -> Option<ProcessId> {
+        let Some(chooser) = &mut self.chooser else {
+            return self.scheduler.next_earliest();
+        };
+        // Between two frames only a chooser runs code that is not ours, and no process runs
+        // meanwhile.
+        let _nobody = Running::none();
+        let process = chooser()?;
+        self.scheduler.goes(process);
+        Some(process)
     }
 
     /// Runs one process until it yields to others.
@@ -141,7 +164,7 @@ impl<'w, M: Fn(ProcessId, u32)> Runner<'w, M> {
                 } => {
                     self.discard_frames(other, keep);
                     self.push(other, entry);
-                    self.scheduler.enqueue_started(other);
+                    self.queue_up(other);
                 }
             }
         }

@@ -1,12 +1,11 @@
 //! Simulated time, and the operations of the processes that wait for it.
 
-use crate::choose::{Candidate, Chooser};
 use crate::process::ProcessId;
 use crate::queue::{MOST_PROCESSES, Queue};
 use crate::running::is_running;
 use crate::time::Time;
 use corosensei::Yielder;
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 
 /// The end of a [`Scheduler::wait`].
 ///
@@ -71,11 +70,6 @@ pub struct Scheduler {
     /// The request of the process that yielded last. It stands here, since what a yield hands over
     /// goes through memory in any case, and nearly all ask for nothing.
     request: Cell<Request>,
-    /// True if a chooser decides, at every operation.
-    choosing: Cell<bool>,
-    /// Those who could go at the choice that is being made; kept, so that a choice allocates
-    /// nothing.
-    candidates: RefCell<Vec<Candidate>>,
     pub(crate) processes: Vec<Process>,
 }
 
@@ -97,8 +91,6 @@ impl Scheduler {
             operations: Cell::new(0),
             queue: Queue::new(processes),
             request: Cell::default(),
-            choosing: Cell::new(false),
-            candidates: RefCell::new(Vec::with_capacity(processes)),
             processes: (0..processes)
                 .map(|_| Process {
                     waiting: Cell::new(false),
@@ -200,7 +192,7 @@ impl Scheduler {
     #[inline(never)]
     fn is_alone_until(&self, time: Time) -> bool {
         let earliest = self.queue.earliest();
-        if self.choosing.get() || time >= earliest {
+        if time >= earliest {
             return false;
         }
         self.horizon.set(earliest);
@@ -212,7 +204,7 @@ impl Scheduler {
     fn queues_up(&self, time: Time) -> bool {
         let process = self.current.get();
         self.queue.put(process, time);
-        if self.choosing.get() || !self.queue.take_if_earliest(process) {
+        if !self.queue.take_if_earliest(process) {
             return true;
         }
         self.horizon.set(self.queue.earliest());
@@ -371,12 +363,16 @@ impl Scheduler {
         self.give_way();
     }
 
-    /// Yields from the running process to its runner.
+    /// Lets others go, as a chooser says; a process that nobody wakes and that no chooser chooses
+    /// does not go on.
     ///
     /// Inlined where it can be: a processor that predicts returns predicts none right on a stack
     /// that was switched to, so what calls this should have few returns to make.
+    ///
+    /// # Panics
+    /// Outside of a process of this scheduler.
     #[inline(always)]
-    fn give_way(&self) {
+    pub fn give_way(&self) {
         assert!(
             is_running(self),
             "an operation was called outside of a process of this scheduler"
@@ -405,16 +401,8 @@ impl Scheduler {
         }
     }
 
-    /// Makes the process that goes next the running one, if any can go.
-    pub(crate) fn next(&self, chooser: &mut Option<Box<dyn Chooser + '_>>) -> Option<ProcessId> {
-        match chooser {
-            None => self.next_earliest(),
-            Some(chooser) => self.next_chosen(&mut **chooser),
-        }
-    }
-
     #[inline(always)]
-    fn next_earliest(&self) -> Option<ProcessId> {
+    pub(crate) fn next_earliest(&self) -> Option<ProcessId> {
         let (time, process) = self.queue.take_earliest()?;
         self.now.set(time);
         self.current.set(process);
@@ -422,23 +410,10 @@ impl Scheduler {
         Some(process)
     }
 
-    fn next_chosen(&self, chooser: &mut dyn Chooser) -> Option<ProcessId> {
-        self.choosing.set(true);
-        let mut candidates = self.candidates.borrow_mut();
-        candidates.clear();
-        candidates.extend((0..self.processes.len()).filter_map(|process| {
-            self.queue
-                .time_of(process)
-                .map(|time| Candidate { process, time })
-        }));
-        let last = candidates.len().checked_sub(1)?;
-        let chosen = candidates[chooser.choose(&candidates).min(last)];
-        self.queue.remove(chosen.process);
-        self.now.set(self.now.get().max(chosen.time));
-        self.current.set(chosen.process);
-        // Every operation comes back here to be chosen.
-        self.horizon.set(0);
-        Some(chosen.process)
+    /// The process that a chooser has chosen goes.
+    #[inline(always)]
+    pub(crate) fn goes(&self, process: ProcessId) {
+        self.current.set(process);
     }
 
     /// Processes that wait for a wake-up which no process is left to give.

@@ -1,10 +1,7 @@
 //! Processes, time and choice, seen from outside.
 
-use engine::{
-    Candidate, Chooser, PctChooser, RandomChooser, Runner, Scheduler, SplitMix64, Time, Wake,
-};
+use engine::{Runner, Scheduler, SplitMix64, Time, Wake};
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeSet;
 
 #[test]
 fn the_earliest_goes_first_and_ties_keep_their_order() {
@@ -236,168 +233,36 @@ fn a_seed_gives_the_same_stream_for_ever() {
     assert_ne!(SplitMix64::fork(7, 1).next(), SplitMix64::fork(7, 2).next());
 }
 
-/// Two processes that increment a counter in two steps.
-fn lost_updates(chooser: impl Chooser) -> u64 {
-    let counter = Cell::new(0);
-    let scheduler = Scheduler::new(2);
-    let main = |_, _| {
-        for _ in 0..10 {
-            scheduler.advance(1);
-            let seen: u64 = counter.get();
-            scheduler.advance(1);
-            counter.set(seen + 1);
-        }
-    };
-    let mut runner = Runner::with_chooser(&scheduler, &main, chooser);
-    (0..2).for_each(|process| runner.start(process, 0));
-    runner.run().unwrap();
-    20 - counter.get()
-}
-
+/// A chooser decides each time that a process yields, may choose the same again, and ends the run
+/// where it stands; time stands still.
 #[test]
 fn a_chooser_decides_at_every_operation() {
-    struct First;
-    impl Chooser for First {
-        fn choose(&mut self, candidates: &[Candidate]) -> usize {
-            assert!(candidates.is_sorted_by_key(|candidate| candidate.process));
-            0
-        }
-    }
-    assert_eq!(
-        lost_updates(First),
-        0,
-        "one process after the other loses nothing"
-    );
-    let losses: Vec<u64> = (0..20)
-        .map(|seed| lost_updates(RandomChooser::new(seed)))
-        .collect();
-    assert!(
-        losses.iter().any(|&lost| lost > 0),
-        "no seed found the race"
-    );
-    let again: Vec<u64> = (0..20)
-        .map(|seed| lost_updates(RandomChooser::new(seed)))
-        .collect();
-    assert_eq!(losses, again, "a seed must repeat its run");
-}
-
-/// One process takes steps of a hundredth of the other's: it is the earliest for long, and is
-/// chosen or not all the same.
-#[test]
-fn a_chooser_is_asked_even_where_time_leaves_no_choice() {
-    struct Counting<'c>(&'c Cell<u32>);
-    impl Chooser for Counting<'_> {
-        fn choose(&mut self, _: &[Candidate]) -> usize {
-            self.0.set(self.0.get() + 1);
-            0
-        }
-    }
-    let choices = Cell::new(0);
-    let scheduler = Scheduler::new(2);
-    let main = |process: usize, _| (0..10).for_each(|_| scheduler.advance([1, 100][process]));
-    let mut runner = Runner::with_chooser(&scheduler, &main, Counting(&choices));
-    (0..2).for_each(|process| runner.start(process, 0));
-    runner.run().unwrap();
-    assert_eq!(choices.get(), 2 + 20, "two starts and twenty operations");
-}
-
-/// A bug that needs two orderings: process 1 must start after process 0 came into its window of 100
-/// steps and make all of its own 400 steps before process 0 leaves it. Returns whether that
-/// happened.
-fn overtaken_in_the_window(chooser: impl Chooser) -> bool {
-    let (inside, overtaken) = (Cell::new(false), Cell::new(false));
-    let steps = |count: u64, scheduler: &Scheduler| (0..count).for_each(|_| scheduler.advance(1));
-    let scheduler = Scheduler::new(3);
-    let main = |process: usize, _| match process {
-        0 => {
-            steps(450, &scheduler);
-            inside.set(true);
-            steps(100, &scheduler);
-            inside.set(false);
-            steps(450, &scheduler);
-        }
-        1 => {
-            scheduler.advance(1);
-            let began_inside = inside.get();
-            steps(400, &scheduler);
-            overtaken.set(began_inside && inside.get());
-        }
-        _ => steps(400, &scheduler),
+    let lost_updates = |order: &[usize]| {
+        let counter = Cell::new(0);
+        let scheduler = Scheduler::new(2);
+        let main = |_, _| {
+            for _ in 0..2 {
+                scheduler.give_way();
+                let seen: u64 = counter.get();
+                scheduler.give_way();
+                counter.set(seen + 1);
+            }
+        };
+        let mut left = order.iter().copied();
+        let mut runner = Runner::with_chooser(&scheduler, &main, || left.next());
+        (0..2).for_each(|process| runner.start(process, 0));
+        runner.run().unwrap();
+        assert_eq!(scheduler.now(), 0);
+        counter.get()
     };
-    let mut runner = Runner::with_chooser(&scheduler, &main, chooser);
-    (0..3).for_each(|process| runner.start(process, 0));
-    runner.run().unwrap();
-    overtaken.get()
-}
-
-#[test]
-fn pct_finds_an_ordering_of_depth_two_where_equal_chances_do_not() {
-    // A change point must fall into the window, 100 of about 1800 choices, while process 0 is the
-    // highest: one schedule in 50 or so.
-    let found = (0..400)
-        .filter(|&seed| overtaken_in_the_window(PctChooser::new(seed, 2, 1800)))
-        .count();
-    assert!(found >= 4, "found by {found} of 400 schedules");
-    assert!((0..400).all(|seed| !overtaken_in_the_window(RandomChooser::new(seed))));
-    assert!(
-        (0..400).all(|seed| !overtaken_in_the_window(PctChooser::new(seed, 1, 1800))),
-        "depth 1 is not enough"
+    assert_eq!(lost_updates(&[0, 0, 0, 0, 0, 1, 1, 1, 1, 1]), 4);
+    assert_eq!(lost_updates(&[0, 1, 0, 1, 0, 1, 0, 1, 0, 1]), 2);
+    assert_eq!(
+        lost_updates(&[1, 1, 1]),
+        1,
+        "who has not gone stays where it is"
     );
-}
-
-/// The order in which a chooser takes three processes that can all go, each once.
-fn order_of_three(mut chooser: PctChooser) -> Vec<usize> {
-    let mut left: Vec<_> = (0..3)
-        .map(|process| Candidate { process, time: 0 })
-        .collect();
-    (0..3)
-        .map(|_| left.remove(chooser.choose(&left)).process)
-        .collect()
-}
-
-/// Priorities are drawn evenly, and a process that fell goes after all that did not, and before
-/// those that fell after it: else schedules that the chooser is there for would never be tried.
-#[test]
-fn pct_draws_every_order_and_who_falls_first_falls_least() {
-    let mut orders = BTreeSet::new();
-    for seed in 0..100 {
-        let drawn = order_of_three(PctChooser::new(seed, 1, 1));
-        let (first, second, third) = (drawn[0], drawn[1], drawn[2]);
-        // With all change points at the first choice: one falls, two fall, and all fall, so that
-        // the first leads again.
-        for (depth, expected) in [
-            (2, [second, third, first]),
-            (3, [third, first, second]),
-            (4, [first, second, third]),
-        ] {
-            let found = order_of_three(PctChooser::new(seed, depth, 1));
-            assert_eq!(
-                found, expected,
-                "seed {seed}, depth {depth}, drawn {drawn:?}"
-            );
-        }
-        orders.insert(drawn);
-    }
-    assert_eq!(orders.len(), 6, "{orders:?}");
-}
-
-#[test]
-fn pct_of_depth_one_runs_one_process_after_the_other_and_a_seed_repeats_its_run() {
-    assert!(
-        (0..20).all(|seed| lost_updates(PctChooser::new(seed, 1, 40)) == 0),
-        "nobody falls at depth 1"
-    );
-    let losses: Vec<u64> = (0..40)
-        .map(|seed| lost_updates(PctChooser::new(seed, 2, 40)))
-        .collect();
-    assert!(
-        losses.iter().filter(|&&lost| lost > 0).count() > 5,
-        "depth 2 is enough for a lost update: {losses:?}"
-    );
-    let again: Vec<u64> = (0..40)
-        .map(|seed| lost_updates(PctChooser::new(seed, 2, 40)))
-        .collect();
-    assert_eq!(losses, again, "a seed must repeat its run");
+    assert_eq!(lost_updates(&[]), 0);
 }
 
 #[test]

@@ -14,8 +14,8 @@ use super::reached;
 use super::scenario::{Ask, Scenario};
 use engine::Runner;
 use interleavings::subject::{
-    Access, Cause, ChoiceSource, Failure, Invariant, Kind, Limits, Machine, MachineChoice, Main,
-    Memory, Operation, RunResult, Runs, Step, Wait, broken_lock,
+    Access, Cause, ChoiceSource, Failure, Invariant, Kind, Limits, Machine, Main, Memory,
+    Operation, RunResult, Runs, Step, Wait, broken_lock,
 };
 use psci_faults::{EntryPoint, Outcome, PowerUp};
 use std::cell::RefCell;
@@ -47,7 +47,7 @@ pub fn with_session<R>(
 ) -> R {
     let scenario = RefCell::new(Scenario::default());
     let main: Main<'_> = &|process, entry| frame(board, library, &scenario, process, entry);
-    let runner = Runner::with_chooser(board.scheduler(), &main, MachineChoice(board));
+    let runner = Runner::with_chooser(board.scheduler(), &main, || board.take_next());
     board.settings().limits.set(limits);
     board.settings().length.set(500);
     let mut session = Session {

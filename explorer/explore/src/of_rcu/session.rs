@@ -8,8 +8,8 @@ use crate::Word;
 use engine::Runner;
 use interleavings::Core;
 use interleavings::subject::{
-    Access, Cause, ChoiceSource, Failure, Invariant, Limits, Machine, MachineChoice, Main, Names,
-    Narrator, Operation, RunResult, Runs, Step, Wait, broken_lock, made_by, marks_made,
+    Access, Cause, ChoiceSource, Failure, Invariant, Limits, Machine, Main, Names, Narrator,
+    Operation, RunResult, Runs, Step, Wait, broken_lock, made_by, marks_made,
 };
 use rcu_faults::Thread;
 use std::cell::{Cell, RefCell};
@@ -35,7 +35,7 @@ pub fn with_session<R>(
     kernel.settings().length.set(4_000);
     let library = Rc::new(RefCell::new(None));
     let main: Main<'_> = &|process, _| frame(&kernel, &library, process);
-    let runner = Runner::with_chooser(kernel.scheduler(), &main, MachineChoice(&kernel));
+    let runner = Runner::with_chooser(kernel.scheduler(), &main, || kernel.take_next());
     let mut session = Session {
         kernel: &kernel,
         library: Rc::clone(&library),

@@ -3,7 +3,6 @@
 use super::choice::Deviation;
 use super::chooser::{Chooser, Dpor, RandomChoices, ReplayedChoices, Strategy};
 use super::state::Machine;
-use engine::Candidate;
 
 /// A source of choices for a run.
 pub enum ChoiceSource<'a> {
@@ -13,23 +12,6 @@ pub enum ChoiceSource<'a> {
     Dpor(Box<Dpor>),
     /// The choices of a schedule that is written down.
     Schedule(&'a [Deviation]),
-}
-
-/// Takes the process that the machine has chosen.
-pub struct MachineChoice<'m>(pub &'m Machine);
-
-impl engine::Chooser for MachineChoice<'_> {
-    #[inline(always)]
-    fn choose(&mut self, candidates: &[Candidate]) -> usize {
-        self.0
-            .take_next()
-            .and_then(|process| {
-                candidates
-                    .iter()
-                    .position(|candidate| candidate.process == process)
-            })
-            .unwrap_or(0)
-    }
 }
 
 impl Machine {

@@ -64,13 +64,7 @@ impl Machine {
         if self.settings.traces.get() && !self.is_awake(process) {
             self.note_learns(process, self.process());
         }
-        self.go_on(process);
-    }
-
-    /// The wait of a process ends, and nobody ended it.
-    fn go_on(&self, process: usize) {
         self.can_go(process);
-        self.scheduler.wake(process);
     }
 
     /// The CPU starts an action, and counts its operations anew.
@@ -107,7 +101,7 @@ impl Machine {
             }
             self.deviate(process, Kind::Preempt, goes as u64);
             self.give_way_to(goes);
-            self.scheduler.advance(0);
+            self.scheduler.give_way();
         }
         if self.turns.over.get() {
             self.stay();
@@ -123,7 +117,7 @@ impl Machine {
         }
         if self.turns.asleep.get() & bit != 0 {
             self.turns.asleep.set(self.turns.asleep.get() & !bit);
-            self.go_on(process);
+            self.can_go(process);
         }
         self.turns.next.set(Some(process));
     }
@@ -148,7 +142,7 @@ impl Machine {
         }
         self.hand_over(process);
         while self.turns.over.get() || !self.is_awake(process) {
-            self.scheduler.wait(None);
+            self.scheduler.give_way();
         }
         self.note_waits(process, Wait::Nothing);
     }
@@ -162,7 +156,7 @@ impl Machine {
         }
         self.can_go(process);
         if self.turns.next.get().is_some() || self.turns.over.get() {
-            self.scheduler.advance(0);
+            self.scheduler.give_way();
         }
         if self.turns.over.get() {
             self.stay();
@@ -182,6 +176,7 @@ impl Machine {
         self.wake_pollers();
         self.note_waits(process, Wait::Nothing);
         self.can_go(process);
+        self.scheduler.restart(process, 0, 0);
     }
 
     /// Waits until a process has ended, and sees what it has seen and done.
@@ -241,7 +236,7 @@ impl Machine {
             }
             None => match self.next_in_a_loop(process) {
                 Some(goes) => {
-                    self.go_on(goes);
+                    self.can_go(goes);
                     self.give_way_to(goes);
                 }
                 None => self.turns.over.set(true),
@@ -265,7 +260,7 @@ impl Machine {
     /// Does nothing more.
     pub fn stay(&self) -> ! {
         loop {
-            self.scheduler.wait(None);
+            self.scheduler.give_way();
         }
     }
 

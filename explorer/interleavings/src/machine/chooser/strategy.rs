@@ -6,8 +6,8 @@
 pub enum Strategy {
     /// At each operation all that can go are equally likely.
     Random,
-    /// Probabilistic concurrency testing: priorities, and a number of changes of them (see
-    /// [`engine::PctChooser`]).
+    /// Probabilistic concurrency testing: priorities, and a number of changes of them (Burckhardt and
+    /// others, "A randomized scheduler with probabilistic guarantees of finding bugs", 2010).
     Pct(u32),
     /// A process runs until it cannot go on; now and then one stands still for up to 256 operations
     /// of the others.
