@@ -46,6 +46,11 @@ pub fn machine() -> &'static Machine {
     &current().machine
 }
 
+/// As [`machine`], if a test runs.
+pub fn running() -> Option<&'static Machine> {
+    CURRENT.get().map(|test| &test.machine)
+}
+
 /// A machine of this many threads that lives on.
 pub struct TestMachine(&'static Lasting);
 
@@ -87,7 +92,9 @@ impl OnMachine for TestMachine {
 /// Forgets threads of an earlier run.
 pub fn begin(threads: usize) {
     let test = current();
-    test.tokens.replace(vec![None; threads]);
+    let mut tokens = test.tokens.borrow_mut();
+    tokens.clear();
+    tokens.resize(threads, None);
     // A run that was broken off has left its own, which may not act any more: what they borrow may
     // be gone.
     std::mem::forget(test.locals.take());

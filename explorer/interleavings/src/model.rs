@@ -6,8 +6,8 @@
 use crate::current::{self, TestMachine};
 use crate::limits::Limits;
 use crate::machine::{
-    ChoiceSource, Core, Deviation, Dpor, Failure, Invariant, Machine, MachineChoice, Names,
-    OnMachine, Operation, Strategy, Wait, made_by, run_watched, watch,
+    ChoiceSource, Core, Counting, Deviation, Dpor, Failure, Invariant, Machine, Names, OnMachine,
+    Operation, Strategy, Wait, made_by, run_watched, watch,
 };
 use crate::operation::OperationIndex;
 use crate::search::{Budget, Main, RunResult, Runs, Script, Tally, shrink};
@@ -213,20 +213,21 @@ fn explore_here(config: &Config, test: impl Fn() + 'static) -> Tally<(), Bodies>
     let lasting = TestMachine::new(config.threads);
     lasting.machine().memory_mut().watch_all_plain();
     lasting.machine().settings().spins.set(true);
-    let test = Rc::new(test);
-    let set_up = |model: &mut Model<TestMachine>| {
+    lasting.machine().settings().counts.set(Counting::Unseen);
+    let mut model = Model::default();
+    model.cpu(move |_| {
+        test();
+        current::end(0);
+    });
+    (1..config.threads).for_each(|thread| model.cpu(move |_| current::run(thread)));
+    model.absent = config.threads - 1;
+    let model = Rc::new(model);
+    // Its words are made in the middle of a run.
+    let build = || {
         current::begin(config.threads);
-        let test = Rc::clone(&test);
-        model.cpu(move |_| {
-            test();
-            current::end(0);
-        });
-        for thread in 1..config.threads {
-            model.cpu(move |_| current::run(thread));
-        }
-        model.absent = config.threads - 1;
+        (Rc::clone(&model), Vec::new())
     };
-    check_on(config, |_, _| lasting, set_up)
+    try_and_tell(config, &lasting, &build)
 }
 
 /// Explores a test as [`explore`] does by default: on cores with LSE, with LL/SC and with RCpc,
@@ -274,34 +275,46 @@ pub fn check_on<P: OnMachine>(
     make: impl FnOnce(usize, &[u64]) -> P,
     set_up: impl Fn(&mut Model<P>),
 ) -> Tally<(), Bodies> {
-    let cpus = {
-        let (model, _) = build(&set_up);
-        model.bodies.len()
+    let build = || {
+        made_by(|| {
+            let mut model = Model::default();
+            set_up(&mut model);
+            Rc::new(model)
+        })
     };
+    let (model, values) = build();
+    try_and_tell(config, &make(model.bodies.len(), &values), &build)
+}
+
+/// Explores what `build` makes for each run.
+fn try_and_tell<P: OnMachine>(
+    config: &Config,
+    on: &P,
+    build: &dyn Fn() -> (Rc<Model<P>>, Vec<u64>),
+) -> Tally<(), Bodies> {
+    let cpus = on.machine().cpus().len();
     assert!(
         (1..=crate::MOST_CPUS).contains(&cpus),
         "a model has 1 to {} CPUs, not {cpus}",
         crate::MOST_CPUS
     );
-    let (_, values) = build(&set_up);
-    let on = make(cpus, &values);
     let machine = on.machine();
     machine.settings().set_names(Names::numbers());
     machine.settings().late_loads.set(config.late_loads);
     machine.settings().limits.set(config.limits);
     machine.settings().length.set(100);
     let model = RefCell::new(Rc::new(Model::default()));
-    let main: Main<'_> = &|process, _| frame(&on, &model, process);
-    let runner = Runner::with_chooser(machine.scheduler(), &main, MachineChoice(machine));
+    let main: Main<'_> = &|process, _| frame(on, &model, process);
+    let runner = Runner::with_chooser(machine.scheduler(), &main, || machine.take_next());
     let _watchdog = watch(PATIENCE, |process, operation| {
         eprintln!("{}", told_stuck(process, operation));
         std::process::exit(2);
     });
     let mut session = ModelSession {
-        on: &on,
+        on,
         model: &model,
         runner,
-        set_up: &set_up,
+        build,
         config,
     };
     let script = Bodies(cpus);
@@ -310,6 +323,11 @@ pub fn check_on<P: OnMachine>(
     }
     let tally = try_all(config, &mut session, &script);
     if let Some(found) = &tally.found {
+        // What is left out of a run may not change what all runs are.
+        let counts = &machine.settings().counts;
+        if counts.get() == Counting::Unseen {
+            counts.set(Counting::Avoided);
+        }
         let shrunk = shrink(&mut Budget::new(&mut session), found);
         session.keep_steps(true);
         session.run(&script, ChoiceSource::Schedule(&shrunk.schedule));
@@ -342,14 +360,6 @@ fn replay(path: &Path, session: &mut dyn Runs<Bodies>, script: &Bodies) -> Tally
     }
 }
 
-fn build<P>(set_up: &dyn Fn(&mut Model<P>)) -> (Model<P>, Vec<u64>) {
-    made_by(|| {
-        let mut model = Model::default();
-        set_up(&mut model);
-        model
-    })
-}
-
 /// Tries a test on each core. What a test of [`check_on`] keeps outside of shared words is not
 /// watched, and which runs differ in it is not known: they are all drawn, unless the strategy is
 /// asked for alone.
@@ -364,34 +374,50 @@ fn try_all(config: &Config, session: &mut dyn Runs<Bodies>, script: &Bodies) -> 
     let mut complete = true;
     for core in &config.cores {
         session.machine().settings().core.set(*core);
-        session.machine().memory_mut().forget_stored();
-        let begin = tally.schedules;
-        let is_watched = drawn.is_empty() || session.machine().settings().spins.get();
-        let tries_all = config.strategies.contains(&Strategy::Dpor) && is_watched;
-        let ends = tries_all
-            && try_all_that_differ(config, !drawn.is_empty(), session, script, &mut tally);
-        let differ = tally.schedules - begin;
-        let runs = config.schedules.div_ceil(config.cores.len() as u64);
-        if !ends && tally.found.is_none() && !drawn.is_empty() {
-            draw(config.seed, runs, &drawn, session, script, &mut tally);
+        // Where a run looks at counts of references, those before it were of another test.
+        let (begin, counts) = (tally.clone(), session.machine().settings().counts.get());
+        let mut ends = try_core(config, &drawn, session, script, &mut tally);
+        if session.machine().settings().counts.get() != counts {
+            tally = begin;
+            ends = try_core(config, &drawn, session, script, &mut tally);
         }
         if tally.found.is_some() {
             return tally;
         }
         complete &= ends;
-        tally.covered.push(match (ends, differ) {
-            (true, _) => format!(
-                "{core}: all {differ} runs that differ, with one chance failure in each at most"
-            ),
-            (false, 0) => format!("{core}: {runs} drawn runs"),
-            (false, _) if drawn.is_empty() => format!("{core}: {differ} of the runs that differ"),
-            (false, _) => {
-                format!("{core}: {differ} of the runs that differ, and {runs} drawn ones")
-            }
-        });
     }
     tally.complete = complete;
     tally
+}
+
+/// Tries a test on the core that the machine has. True if all runs were tried.
+fn try_core(
+    config: &Config,
+    drawn: &[Strategy],
+    session: &mut dyn Runs<Bodies>,
+    script: &Bodies,
+    tally: &mut Tally<(), Bodies>,
+) -> bool {
+    session.machine().memory_mut().forget_stored();
+    let begin = tally.schedules;
+    let is_watched = drawn.is_empty() || session.machine().settings().spins.get();
+    let tries_all = config.strategies.contains(&Strategy::Dpor) && is_watched;
+    let ends = tries_all && try_all_that_differ(config, !drawn.is_empty(), session, script, tally);
+    let differ = tally.schedules - begin;
+    let runs = config.schedules.div_ceil(config.cores.len() as u64);
+    if !ends && tally.found.is_none() && !drawn.is_empty() {
+        draw(config.seed, runs, drawn, session, script, tally);
+    }
+    let core = session.machine().settings().core.get();
+    tally.covered.push(match (ends, differ) {
+        (true, _) => format!(
+            "{core}: all {differ} runs that differ, with one chance failure in each at most"
+        ),
+        (false, 0) => format!("{core}: {runs} drawn runs"),
+        (false, _) if drawn.is_empty() => format!("{core}: {differ} of the runs that differ"),
+        (false, _) => format!("{core}: {differ} of the runs that differ, and {runs} drawn ones"),
+    });
+    ends
 }
 
 /// Draws runs, by strategies that take turns.
@@ -403,11 +429,12 @@ fn draw(
     script: &Bodies,
     tally: &mut Tally<(), Bodies>,
 ) {
+    let counts = session.machine().settings().counts.get();
     for (run, &strategy) in (1..=runs).zip(strategies.iter().cycle()) {
         let by = ChoiceSource::RandomChoices(strategy, SplitMix64::fork(seed, run).next());
         let ran = session.run(script, by);
         tally.note(session, (), ran, strategy);
-        if tally.found.is_some() {
+        if tally.found.is_some() || session.machine().settings().counts.get() != counts {
             return;
         }
     }
@@ -428,15 +455,14 @@ fn try_all_that_differ(
     let mut later = Vec::new();
     let last = tally.schedules.saturating_add(config.schedules);
     let most = tally.steps.saturating_add(config.operations);
+    let counts = session.machine().settings().counts.get();
     let mut coherent = config.coherent;
     while tally.schedules < last && !(within && tally.steps >= most) {
         let ran = session.run(script, ChoiceSource::Dpor(dpor));
         tally.note(session, (), ran, Strategy::Dpor);
-        let Some(tape) = session
-            .machine()
-            .take_dpor()
-            .filter(|_| tally.found.is_none())
-        else {
+        let Some(tape) = session.machine().take_dpor().filter(|_| {
+            tally.found.is_none() && session.machine().settings().counts.get() == counts
+        }) else {
             return false;
         };
         dpor = tape;
@@ -481,7 +507,7 @@ struct ModelSession<'s, P> {
     on: &'s P,
     model: &'s RefCell<Rc<Model<P>>>,
     runner: Runner<'s, Main<'s>>,
-    set_up: &'s dyn Fn(&mut Model<P>),
+    build: &'s dyn Fn() -> (Rc<Model<P>>, Vec<u64>),
     config: &'s Config,
 }
 
@@ -518,8 +544,8 @@ impl<P: OnMachine> Runs<Bodies> for ModelSession<'_, P> {
         let machine = self.on.machine();
         let cpus = machine.cpus().len();
         // What an earlier run has left of its frames goes before its words and bodies do.
-        (0..=cpus).for_each(|process| self.runner.start(process, 0));
-        let (model, values) = build(self.set_up);
+        (0..=cpus).for_each(|process| self.runner.stop(process));
+        let (model, values) = (self.build)();
         assert_eq!(
             model.bodies.len(),
             cpus,
@@ -529,7 +555,7 @@ impl<P: OnMachine> Runs<Bodies> for ModelSession<'_, P> {
         if self.config.coherent {
             (0..cpus).for_each(|cpu| machine.memory_mut().join(cpu));
         }
-        self.model.replace(Rc::new(model));
+        self.model.replace(model);
         machine.forget_run(by);
         for cpu in machine.cpus() {
             cpu.begin(Wait::Nothing);
@@ -538,7 +564,10 @@ impl<P: OnMachine> Runs<Bodies> for ModelSession<'_, P> {
         machine.cpus()[present..]
             .iter()
             .for_each(|cpu| cpu.begin(Wait::Absent));
-        (0..present).for_each(|cpu| machine.can_go(cpu));
+        (0..present).for_each(|cpu| {
+            self.runner.start(cpu, 0);
+            machine.can_go(cpu);
+        });
         machine.run(|| self.runner.run());
         machine.result(|| self.failure_at_the_end())
     }

@@ -61,7 +61,9 @@ impl Cpu {
         self.waits.set(waits);
         self.event.set(false);
         self.forget_polled();
-        self.spin.borrow_mut().ends();
+        let mut spin = self.spin.borrow_mut();
+        spin.below = false;
+        spin.ends();
     }
 
     /// The event that its process waits for.

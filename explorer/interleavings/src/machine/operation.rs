@@ -45,7 +45,10 @@ impl Machine {
         if process < self.cpus.len() {
             let mut memory = self.memory.borrow_mut();
             memory.pass(process);
-            self.act_on_their_own(process, &mut memory);
+            // Nothing shows what caches do on their own to threads of a program.
+            if !self.settings.spins.get() {
+                self.act_on_their_own(process, &mut memory);
+            }
             if memory.has_paid() {
                 drop(memory);
                 self.note_paid();

@@ -87,6 +87,18 @@ impl Turns {
     }
 }
 
+/// The counts of references to what tests share.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Counting {
+    /// They are no words, since nobody has looked at one so far; who does changes that.
+    #[default]
+    Unseen,
+    /// They are no words, and a run that looks at one is given up.
+    Avoided,
+    /// They are words.
+    Words,
+}
+
 /// The settings of a machine, which stay from run to run.
 pub struct Settings {
     /// The limits of a run.
@@ -97,6 +109,8 @@ pub struct Settings {
     pub(super) traces: Cell<bool>,
     /// Loops that wait are found by all that they load, not by one word alone.
     pub(crate) spins: Cell<bool>,
+    /// The counts of references.
+    pub(crate) counts: Cell<Counting>,
     /// The instructions for atomics that the core has.
     pub core: Cell<Core>,
     /// Loads may be late.
@@ -113,6 +127,7 @@ impl Default for Settings {
             length: Cell::default(),
             traces: Cell::new(false),
             spins: Cell::new(false),
+            counts: Cell::default(),
             core: Cell::new(Core::LSE),
             late_loads: Cell::new(true),
             keeps_steps: Cell::new(false),
@@ -147,6 +162,8 @@ pub(super) struct Record {
     pub(super) race: Cell<Option<(u8, OperationIndex)>>,
     /// The holder of each lock, by the lock's id, as far as it is told.
     pub(super) holders: RefCell<Vec<(u32, usize)>>,
+    /// The number of accesses of plain data.
+    pub(super) plain: Cell<u64>,
     /// The places in the source at which words were made in the middle of the run, by word.
     pub(super) places: RefCell<Vec<&'static Location<'static>>>,
 }

@@ -1,11 +1,29 @@
 //! Plain data that is watched for data races, and words that are made in the middle of a run.
 
 use super::failure::Invariant;
+use super::parts::Counting;
 use super::state::Machine;
 use std::panic::Location;
 
 impl Machine {
     /// Another word, in the middle of a run.
+    /// A count that grows with each operation and each access of plain data.
+    pub(crate) fn access_count(&self) -> u64 {
+        u64::from(self.step_count()) + self.record.plain.get()
+    }
+
+    /// A test looks at a count of references: returns if these are words.
+    pub(crate) fn count_references(&self) {
+        let counts = &self.settings.counts;
+        if counts.get() != Counting::Words {
+            if counts.get() == Counting::Unseen {
+                counts.set(Counting::Words);
+            }
+            self.cut();
+            self.stay();
+        }
+    }
+
     pub(crate) fn make_word(&self, value: u64, place: &'static Location<'static>) -> u16 {
         self.record.places.borrow_mut().push(place);
         self.memory.borrow_mut().add_word(value)
@@ -31,6 +49,7 @@ impl Machine {
     pub fn watch_plain(&self, plain: u32, writes: bool, place: &'static Location<'static>) {
         let process = self.process();
         let operation = self.operation_of(process);
+        self.record.plain.set(self.record.plain.get() + 1);
         let race = self
             .memory
             .borrow_mut()

@@ -18,14 +18,20 @@ pub(crate) struct Spin {
     yielded: Vec<(u16, u64)>,
     /// It sees the newest values only.
     pub(crate) old: bool,
+    /// It takes a lock, or lets it go, which is a look at the lock's word.
+    pub(crate) below: bool,
 }
 
 impl Spin {
     /// It does something else.
+    #[inline(always)]
     pub(crate) fn ends(&mut self) {
-        self.yields();
-        self.yielded.clear();
+        self.loads.clear();
         self.old = false;
+        if !self.below {
+            self.looks.clear();
+            self.yielded.clear();
+        }
     }
 
     /// It lets others go first, and looks anew. Its looks, if they are what they were when it did
@@ -45,16 +51,6 @@ impl Spin {
     pub(crate) fn look(&mut self, cell: u16, value: u64) {
         self.looks.retain(|(other, _)| *other != cell);
         self.looks.push((cell, value));
-    }
-
-    /// Takes out what it has looked at, without the rounds of its loads.
-    pub(crate) fn take_looks(&mut self) -> Self {
-        let Self { looks, yielded, .. } = std::mem::take(self);
-        Self {
-            looks,
-            yielded,
-            ..Self::default()
-        }
     }
 
     /// It loads; if that ends a round which is like the two before it, that round.

@@ -71,10 +71,10 @@ impl Machine {
         let Some(cpu) = self.cpus.get(self.process()) else {
             return access();
         };
-        let looks = cpu.spin.borrow_mut().take_looks();
+        cpu.spin.borrow_mut().below = true;
         let result = access();
         let mut spin = cpu.spin.borrow_mut();
-        *spin = looks;
+        spin.below = false;
         spin.look(word, self.memory.borrow().newest(word));
         result
     }

@@ -9,13 +9,16 @@ impl Memory {
     /// Watches this many pieces of plain data, which nobody has touched, for data races in the run
     /// that starts.
     pub fn watch_plain(&mut self, count: u32) {
-        let races = self.races.get_or_insert_with(|| Box::new(Races::new()));
+        let processes = self.views.len() + 1;
+        let races = self
+            .races
+            .get_or_insert_with(|| Box::new(Races::new(processes)));
         (0..count).for_each(|_| _ = races.make_plain());
     }
 
     /// Watches all plain data for data races, from the next run on.
     pub(crate) fn watch_all_plain(&mut self) {
-        self.races = Some(Box::new(Races::new()));
+        self.races = Some(Box::new(Races::new(self.views.len() + 1)));
     }
 
     /// Another piece of plain data, in the middle of a run; 0 where none is watched.

@@ -109,12 +109,12 @@ pub(crate) struct Races {
 }
 
 impl Races {
-    pub(crate) fn new() -> Self {
-        let none = vec![Clock::NOTHING; PROCESSES];
+    pub(crate) fn new(processes: usize) -> Self {
+        let none = vec![Clock::NOTHING; processes];
         let mut races = Self {
             known: none.clone(),
             loaded: none,
-            fenced: vec![(0, 0); PROCESSES],
+            fenced: vec![(0, 0); processes],
             tags: Vec::new(),
             plain: Vec::new(),
             made: 0,
@@ -320,7 +320,7 @@ mod tests {
     fn what_a_release_hands_over_is_no_race() {
         let (at, here) = (OperationIndex::default(), Location::caller());
         for (releases, acquires) in [(true, true), (true, false), (false, true)] {
-            let mut races = Races::new();
+            let mut races = Races::new(3);
             let data = races.make_plain();
             assert_eq!(races.access(0, data, true, at, here), None);
             let tag = races.stores(0, releases, 0);
@@ -329,7 +329,7 @@ mod tests {
             assert_eq!(race.is_none(), releases && acquires, "{race:?}");
         }
         // A fence on either side does as well.
-        let mut races = Races::new();
+        let mut races = Races::new(3);
         let data = races.make_plain();
         races.access(0, data, false, at, here);
         races.fence(0, false, true);

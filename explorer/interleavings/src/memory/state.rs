@@ -95,9 +95,7 @@ impl Memory {
         self.fit_words();
         self.lines.fill(Line::default());
         self.known.fill(0);
-        for view in &mut self.views {
-            *view = View::new(view.cluster);
-        }
+        self.views.iter_mut().for_each(View::begin);
         self.forget_debts();
         self.changed = None;
         self.reserved = 0;

@@ -79,6 +79,22 @@ impl View {
         }
     }
 
+    /// Forgets a run. What lies behind the buffer's end may stay.
+    pub(super) fn begin(&mut self) {
+        for moment in [
+            &mut self.floor,
+            &mut self.loaded,
+            &mut self.stored,
+            &mut self.released,
+            &mut self.maintained,
+            &mut self.last_step,
+            &mut self.entered,
+        ] {
+            *moment = 0;
+        }
+        (self.coherent, self.buffered) = (false, 0);
+    }
+
     /// Loads return nothing that was replaced up to here, either.
     #[inline(always)]
     pub(super) fn raise_floor(&mut self, to: Moment) {

@@ -1,22 +1,19 @@
-//! `std::sync::Arc` and `Weak` whose counts are words: a clone, a drop and a look at a count are
-//! operations, with the orders of std's own.
-//!
-//! Use it where a test rests on counts: `get_mut`, `try_unwrap`, `strong_count`, `upgrade`, or a
-//! last drop that does something. Elsewhere std's own, which [`sync`](super) has, costs no runs.
+//! `std::sync::Arc` and `Weak`: where a test looks at their counts, a clone, a drop and a look are
+//! operations, with the orders of std's own. Otherwise nothing can tell, and they cost no runs.
 
 use super::locks::change;
-use crate::current::machine;
-use crate::machine::{Fence, Limit};
+use crate::current::{machine, running};
+use crate::machine::{Counting, Fence, Limit, Machine};
 use crate::memory::{AtomicOrder, Order};
-use std::fmt::{self, Debug, Formatter};
+use std::fmt::{self, Debug, Display, Formatter};
 use std::ops::Deref;
 use std::panic::Location;
 use std::sync::{Arc as Owned, Weak as Borrowed};
 
-/// A counted reference, as `std::sync::Arc`.
+/// A `std::sync::Arc`. One of a type without a size is made by `Arc::from(std::sync::Arc)`.
 ///
 /// ```
-/// use interleavings::sync::counted::Arc;
+/// use interleavings::sync::Arc;
 /// use interleavings::thread;
 ///
 /// interleavings::model(|| {
@@ -31,13 +28,13 @@ use std::sync::{Arc as Owned, Weak as Borrowed};
 pub struct Arc<T: ?Sized> {
     // Taken out where the value is moved out, or the count was given back.
     value: Option<Owned<T>>,
-    counts: Counts,
+    counts: Option<Counts>,
 }
 
 /// A reference that is no owner, as `std::sync::Weak`.
 pub struct Weak<T: ?Sized> {
     value: Borrowed<T>,
-    counts: Counts,
+    counts: Option<Counts>,
 }
 
 /// The words of the counts; all that is strong has one weak count together.
@@ -47,10 +44,21 @@ struct Counts {
     weak: u16,
 }
 
-fn add(word: u16) {
-    let _ = change(word, AtomicOrder::Relaxed, "counts up", |count| {
-        Some(count + 1)
-    });
+/// Somebody looks at a count. Where it is no word, the run is given up, and from the next one on
+/// counts are words; those of what was made outside of a test never are.
+fn look(counts: Option<Counts>) -> Option<Counts> {
+    if counts.is_none() {
+        running().inspect(|machine| machine.count_references());
+    }
+    counts
+}
+
+fn add(word: Option<u16>) {
+    if let Some(word) = word {
+        let _ = change(word, AtomicOrder::Relaxed, "counts up", |count| {
+            Some(count + 1)
+        });
+    }
 }
 
 /// Gives a count back; true if it was the last one, which sees what all others did before.
@@ -78,15 +86,18 @@ impl<T> Arc<T> {
     /// # Errors
     /// The value has other owners.
     pub fn try_unwrap(mut this: Self) -> Result<T, Self> {
+        let Some(counts) = look(this.counts) else {
+            return Owned::try_unwrap(this.taken()).map_err(Self::from);
+        };
         match change(
-            this.counts.strong,
+            counts.strong,
             AtomicOrder::Relaxed,
             "takes the last of",
             |count| (count == 1).then_some(0),
         ) {
             Ok(_) => {
                 machine().fence(Fence::Loads);
-                Ok(this.take().expect("the only owner has the value"))
+                Ok(Owned::into_inner(this.taken()).expect("the only owner has the value"))
             }
             Err(_) => Err(this),
         }
@@ -94,16 +105,16 @@ impl<T> Arc<T> {
 
     /// Returns the value to the last owner that asks for it or drops it.
     pub fn into_inner(mut this: Self) -> Option<T> {
-        if give_back(this.counts.strong) {
-            this.take()
-        } else {
-            drop(this.value.take());
-            None
+        if let Some(counts) = look(this.counts) {
+            give_back(counts.strong);
         }
+        Owned::into_inner(this.taken())
     }
 
-    fn take(&mut self) -> Option<T> {
-        self.value.take().and_then(Owned::into_inner)
+    fn taken(&mut self) -> Owned<T> {
+        self.value
+            .take()
+            .expect("an owner has the value until it is dropped")
     }
 }
 
@@ -111,18 +122,39 @@ impl<T: ?Sized> From<Owned<T>> for Arc<T> {
     /// Counts a value that has no other owner so far, such as one of a type without a size.
     #[track_caller]
     fn from(value: Owned<T>) -> Self {
-        let [strong, weak] = [(); 2].map(|()| machine().make_word(1, Location::caller()));
+        let place = Location::caller();
+        let counts = running().filter(|machine| machine.settings().counts.get() == Counting::Words);
+        let counts = counts.map(|machine| Counts {
+            strong: machine.make_word(1, place),
+            weak: machine.make_word(1, place),
+        });
         Self {
             value: Some(value),
-            counts: Counts { strong, weak },
+            counts,
         }
+    }
+}
+
+impl<T> From<T> for Arc<T> {
+    #[track_caller]
+    fn from(value: T) -> Self {
+        Self::new(value)
+    }
+}
+
+impl<T: Default> Default for Arc<T> {
+    #[track_caller]
+    fn default() -> Self {
+        Self::new(T::default())
     }
 }
 
 impl<T: ?Sized> Arc<T> {
     /// The value, to be changed, if no other reference can reach it.
     pub fn get_mut(this: &mut Self) -> Option<&mut T> {
-        let Counts { strong, weak } = this.counts;
+        let Some(Counts { strong, weak }) = look(this.counts) else {
+            return this.value.as_mut().and_then(Owned::get_mut);
+        };
         change(weak, AtomicOrder::Acquire, "locks", |count| {
             (count == 1).then_some(u64::MAX)
         })
@@ -137,25 +169,25 @@ impl<T: ?Sized> Arc<T> {
 
     /// The number of owners.
     pub fn strong_count(this: &Self) -> usize {
-        machine().load(this.counts.strong, Order::Relaxed) as usize
+        look(this.counts).map_or_else(
+            || Owned::strong_count(this.owned()),
+            |counts| machine().load(counts.strong, Order::Relaxed) as usize,
+        )
     }
 
     /// True if both own the same value.
     pub fn ptr_eq(this: &Self, other: &Self) -> bool {
-        this.counts.strong == other.counts.strong
+        Owned::ptr_eq(this.owned(), other.owned())
     }
 
     /// A reference that is no owner.
     pub fn downgrade(this: &Self) -> Weak<T> {
-        while change(
-            this.counts.weak,
-            AtomicOrder::Acquire,
-            "counts up",
-            |count| (count != u64::MAX).then(|| count + 1),
-        )
-        .is_err()
+        let word = this.counts.map(|counts| counts.weak);
+        let up = |count: u64| (count != u64::MAX).then(|| count + 1);
+        while let Some(word) = word
+            && change(word, AtomicOrder::Acquire, "counts up", up).is_err()
         {
-            let _ = machine().wait_for_change(this.counts.weak, u64::MAX, Limit::Never);
+            let _ = machine().wait_for_change(word, u64::MAX, Limit::Never);
         }
         Weak {
             value: Owned::downgrade(this.owned()),
@@ -173,15 +205,12 @@ impl<T: ?Sized> Arc<T> {
 impl<T: ?Sized> Weak<T> {
     /// An owner, unless the value is gone.
     pub fn upgrade(&self) -> Option<Arc<T>> {
-        change(
-            self.counts.strong,
-            AtomicOrder::Acquire,
-            "counts up",
-            |count| (count > 0).then(|| count + 1),
-        )
-        .ok()?;
-        Some(Arc {
-            value: self.value.upgrade(),
+        if let Some(counts) = look(self.counts) {
+            let up = |count| (count > 0).then(|| count + 1);
+            change(counts.strong, AtomicOrder::Acquire, "counts up", up).ok()?;
+        }
+        self.value.upgrade().map(|value| Arc {
+            value: Some(value),
             counts: self.counts,
         })
     }
@@ -189,7 +218,7 @@ impl<T: ?Sized> Weak<T> {
 
 impl<T: ?Sized> Clone for Arc<T> {
     fn clone(&self) -> Self {
-        add(self.counts.strong);
+        add(self.counts.map(|counts| counts.strong));
         Self {
             value: self.value.clone(),
             counts: self.counts,
@@ -199,7 +228,7 @@ impl<T: ?Sized> Clone for Arc<T> {
 
 impl<T: ?Sized> Clone for Weak<T> {
     fn clone(&self) -> Self {
-        add(self.counts.weak);
+        add(self.counts.map(|counts| counts.weak));
         Self {
             value: self.value.clone(),
             counts: self.counts,
@@ -209,15 +238,27 @@ impl<T: ?Sized> Clone for Weak<T> {
 
 impl<T: ?Sized> Drop for Arc<T> {
     fn drop(&mut self) {
-        if self.value.is_some() {
-            give_back(self.counts.strong);
+        match (self.counts, self.value.take()) {
+            (Some(counts), Some(_value)) => _ = give_back(counts.strong),
+            (None, Some(value)) if Owned::strong_count(&value) == 1 => {
+                let accesses = || running().map(Machine::access_count);
+                let before = accesses();
+                drop(value);
+                // Who drops last matters, where that does something.
+                if accesses() != before && !std::thread::panicking() {
+                    look(None);
+                }
+            }
+            _ => {}
         }
     }
 }
 
 impl<T: ?Sized> Drop for Weak<T> {
     fn drop(&mut self) {
-        give_back(self.counts.weak);
+        if let Some(counts) = self.counts {
+            give_back(counts.weak);
+        }
     }
 }
 
@@ -234,3 +275,23 @@ impl<T: ?Sized + Debug> Debug for Arc<T> {
         Debug::fmt(&**self, f)
     }
 }
+
+impl<T: ?Sized + Display> Display for Arc<T> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        Display::fmt(&**self, f)
+    }
+}
+
+impl<T: ?Sized> AsRef<T> for Arc<T> {
+    fn as_ref(&self) -> &T {
+        self
+    }
+}
+
+impl<T: ?Sized + PartialEq> PartialEq for Arc<T> {
+    fn eq(&self, other: &Self) -> bool {
+        **self == **other
+    }
+}
+
+impl<T: ?Sized + Eq> Eq for Arc<T> {}

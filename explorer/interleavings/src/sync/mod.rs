@@ -13,19 +13,20 @@
 //! [`Core::rcpc`]: crate::Core::rcpc
 //! [`Core::lse`]: crate::Core::lse
 
+mod arc;
 pub mod atomic;
-pub mod counted;
 mod guard;
 mod locks;
 pub mod mpsc;
 mod once;
 mod unsafe_cell;
 
+pub use arc::{Arc, Weak};
 pub use guard::{Guard, LockResult, TryLockResult};
 pub use locks::{
     Condvar, Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard, WaitTimeoutResult,
 };
 pub(crate) use locks::{change, change_within};
 pub use once::{Barrier, BarrierWaitResult, LazyLock, Once, OnceLock};
-pub use std::sync::{Arc, PoisonError, TryLockError, Weak};
+pub use std::sync::{PoisonError, TryLockError};
 pub use unsafe_cell::UnsafeCell;

@@ -487,7 +487,7 @@ fn lost_wake_ups_are_found() {
 /// What looks at counts is tried with every order of clones and drops; orders are those of std.
 #[test]
 fn counts_of_an_arc_are_operations() {
-    use interleavings::sync::{UnsafeCell, counted};
+    use interleavings::sync::UnsafeCell;
     let config = || Config {
         strategies: vec![Strategy::Dpor],
         ..Config::default()
@@ -505,17 +505,17 @@ fn counts_of_an_arc_are_operations() {
     };
     // Who drops first decides, though neither thread does anything else.
     let unwrapped = seen(|| {
-        let value = counted::Arc::new(7);
+        let value = Arc::new(7);
         let other = value.clone();
         let thread = thread::spawn(move || drop(other));
-        let is_only = counted::Arc::try_unwrap(value).is_ok();
+        let is_only = Arc::try_unwrap(value).is_ok();
         thread.join().unwrap();
         is_only
     });
     assert_eq!(unwrapped, [false, true]);
     let upgraded = seen(|| {
-        let value = counted::Arc::new(7);
-        let weak = counted::Arc::downgrade(&value);
+        let value = Arc::new(7);
+        let weak = Arc::downgrade(&value);
         let thread = thread::spawn(move || drop(value));
         let is_there = weak.upgrade().is_some_and(|value| *value == 7);
         thread.join().unwrap();
@@ -524,9 +524,9 @@ fn counts_of_an_arc_are_operations() {
     });
     assert_eq!(upgraded, [false, true]);
     // A look at the count orders nothing; `get_mut` does, and so does the last drop.
-    let after = |look: fn(&mut counted::Arc<UnsafeCell<u32>>) -> bool| {
+    let after = |look: fn(&mut Arc<UnsafeCell<u32>>) -> bool| {
         found(&config(), move || {
-            let mut cell = counted::Arc::new(UnsafeCell::new(0));
+            let mut cell = Arc::new(UnsafeCell::new(0));
             let other = cell.clone();
             let thread = thread::spawn(move || {
                 other.with_mut(|_| ());
@@ -539,10 +539,9 @@ fn counts_of_an_arc_are_operations() {
         })
     };
     assert!(
-        after(|cell| counted::Arc::strong_count(cell) == 1)
-            .is_some_and(|text| text.contains("data-race"))
+        after(|cell| Arc::strong_count(cell) == 1).is_some_and(|text| text.contains("data-race"))
     );
-    assert_eq!(after(|cell| counted::Arc::get_mut(cell).is_some()), None);
+    assert_eq!(after(|cell| Arc::get_mut(cell).is_some()), None);
     struct Last(UnsafeCell<u32>);
     impl Drop for Last {
         fn drop(&mut self) {
@@ -550,7 +549,7 @@ fn counts_of_an_arc_are_operations() {
         }
     }
     let last = found(&config(), || {
-        let value = counted::Arc::new(Last(UnsafeCell::new(0)));
+        let value = Arc::new(Last(UnsafeCell::new(0)));
         let other = value.clone();
         let thread = thread::spawn(move || other.0.with_mut(|_| ()));
         drop(value);
