@@ -27,6 +27,7 @@
 
 mod of_psci;
 mod of_rcu;
+mod words;
 
 pub use interleavings::story;
 use interleavings::subject::Breach;

@@ -89,15 +89,13 @@ pub fn with_library<R>(
 #[cfg(test)]
 mod tests {
     use super::with_library;
-    use crate::of_psci::names::{WORDS_OF_CPU, WORDS_OF_DOMAIN, names};
+    use crate::of_psci::names::{names, words_of_library};
     use crate::of_psci::options::MachineOptions;
-    use interleavings::subject::CPUS_PER_CLUSTER;
 
     #[test]
     fn every_word_of_the_library_has_a_name() {
         for cpus in 1..6_usize {
-            let domains = cpus.div_ceil(CPUS_PER_CLUSTER) + 1;
-            let named = cpus * WORDS_OF_CPU + domains * WORDS_OF_DOMAIN + 2 * cpus + 2;
+            let named = words_of_library(cpus);
             with_library(cpus, MachineOptions::default(), None, |board, _| {
                 assert_eq!(board.memory().lines(), named);
                 let names = names(cpus, &[]);

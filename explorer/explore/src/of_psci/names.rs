@@ -1,5 +1,6 @@
 //! Names of the library's words and locks.
 
+use crate::words::{Named, Things, find, kind_in_words, words};
 use interleavings::subject::{CPUS_PER_CLUSTER, Names};
 
 /// The waits for the power controller, and its own, in the order of their numbers.
@@ -8,9 +9,9 @@ const WAITS: [&str; 2] = [
     "waits for a command",
 ];
 
-/// The words of a CPU's record that a domain's has not, in the order in which the library makes
-/// them.
-const OF_CPU: [&str; 18] = [
+/// The words of a CPU's record, in the order in which the library makes them. Those of statistics are
+/// last.
+const OF_CPU: [&str; 18 + STATISTICS] = [
     "own lock",
     "affinity state",
     "wake record",
@@ -29,13 +30,6 @@ const OF_CPU: [&str; 18] = [
     "stamp 3",
     "stamp 4",
     "stamp 5",
-];
-
-/// Words of a domain's record that a CPU's record lacks.
-const OF_DOMAIN: [&str; 2] = ["lock", "state"];
-
-/// The words of statistics, with which both end.
-const STATISTICS: [&str; 9] = [
     "start of its stay",
     "residency in state 2",
     "count of state 2",
@@ -47,15 +41,35 @@ const STATISTICS: [&str; 9] = [
     "count of state 4",
 ];
 
-/// The number of words that a CPU's record has, and a domain's.
-pub const WORDS_OF_CPU: usize = OF_CPU.len() + STATISTICS.len();
-pub const WORDS_OF_DOMAIN: usize = OF_DOMAIN.len() + STATISTICS.len();
+/// The words of a domain's record.
+const OF_DOMAIN: [&str; 2 + STATISTICS] = [
+    "lock",
+    "state",
+    "start of its stay",
+    "residency in state 2",
+    "count of state 2",
+    "residency in state 1",
+    "count of state 1",
+    "residency in state 3",
+    "count of state 3",
+    "residency in state 4",
+    "count of state 4",
+];
 
-/// The word at a place of a record that starts with `own`.
-fn word(own: &[&'static str], at: usize) -> &'static str {
-    own.get(at)
-        .copied()
-        .unwrap_or_else(|| STATISTICS[at - own.len()])
+/// The number of words of statistics.
+const STATISTICS: usize = 9;
+
+/// The words of the whole.
+const OF_ALL: [&str; 2] = ["the suspend mode", "the mark that a CPU has suspended"];
+
+/// The words of the library on a machine with that many CPUs; those of a port follow.
+fn things(cpus: usize) -> [Things; 4] {
+    [
+        (cpus, "CPU", &OF_CPU),
+        (cpus.div_ceil(CPUS_PER_CLUSTER) + 1, "domain", &OF_DOMAIN),
+        (2 * cpus, "bakery", &["word"]),
+        (1, "", &OF_ALL),
+    ]
 }
 
 /// The names on a machine with that many CPUs, and with the variables of a port.
@@ -74,44 +88,33 @@ pub fn names(cpus: usize, variables: &[String]) -> Names {
 /// The name of a word.
 fn word_of(names: &Names, cell: u16) -> String {
     let cpus = usize::from(names.counts[0]);
-    let mut at = usize::from(cell);
-    let of_cpus = cpus * WORDS_OF_CPU;
-    if at < of_cpus {
-        return format!(
-            "CPU {}'s {}",
-            at / WORDS_OF_CPU,
-            word(&OF_CPU, at % WORDS_OF_CPU)
-        );
-    }
-    at -= of_cpus;
-    let domains = cpus.div_ceil(CPUS_PER_CLUSTER) + 1;
-    if at < domains * WORDS_OF_DOMAIN {
-        return format!(
-            "the {} of {}",
-            word(&OF_DOMAIN, at % WORDS_OF_DOMAIN),
-            domain(at / WORDS_OF_DOMAIN)
-        );
-    }
-    at -= domains * WORDS_OF_DOMAIN;
-    if at < 2 * cpus {
-        let (level, cpu) = (at / cpus, at % cpus);
-        let of = if level == 0 {
-            format!("cluster {}", cpu / CPUS_PER_CLUSTER)
-        } else {
-            "the system".to_owned()
-        };
-        return format!("CPU {cpu}'s bakery word of {of}");
-    }
-    match at - 2 * cpus {
-        0 => "the suspend mode".to_owned(),
-        1 => "the mark that a CPU has suspended".to_owned(),
-        other => names.own(other - 2, cell),
+    let things = things(cpus);
+    match find(&things, cell.into()) {
+        Ok(Named {
+            of: "domain",
+            which,
+            name,
+            ..
+        }) => format!("the {name} of {}", domain(which)),
+        Ok(Named {
+            of: "bakery",
+            which,
+            ..
+        }) => {
+            let (level, cpu) = (which / cpus, which % cpus);
+            let of = [1 + cpu / CPUS_PER_CLUSTER, 0][level];
+            format!("CPU {cpu}'s bakery word of {}", domain(of))
+        }
+        _ => words(&things, cell.into(), |other| names.own(other, cell)),
     }
 }
 
 /// The number of words that the library has; those of a port follow.
 pub fn words_of_library(cpus: usize) -> usize {
-    cpus * WORDS_OF_CPU + (cpus.div_ceil(CPUS_PER_CLUSTER) + 1) * WORDS_OF_DOMAIN + 2 * cpus + 2
+    things(cpus)
+        .iter()
+        .map(|(count, _, names)| count * names.len())
+        .sum()
 }
 
 /// Domain 0 is the system; the clusters follow.
@@ -140,47 +143,29 @@ pub(crate) enum Owner {
 /// The words of the statistics of a CPU or a domain in a state from 1 on: time and count.
 pub fn statistics(cpus: usize, owner: Owner, state: u8) -> [u16; 2] {
     let first = match owner {
-        Owner::Cpu(cpu) => cpu * WORDS_OF_CPU + OF_CPU.len(),
-        Owner::Domain(domain) => cpus * WORDS_OF_CPU + domain * WORDS_OF_DOMAIN + OF_DOMAIN.len(),
-    };
+        Owner::Cpu(cpu) => (cpu + 1) * OF_CPU.len(),
+        Owner::Domain(domain) => cpus * OF_CPU.len() + (domain + 1) * OF_DOMAIN.len(),
+    } - STATISTICS;
     let time = first + 2 * super::layout::slot(state) + 1;
     [time as u16, time as u16 + 1]
 }
 
 /// The kinds of words: those of a CPU's record, of a domain's, of bakeries, of the whole, and of a
 /// port.
-pub const KINDS: usize = WORDS_OF_CPU + WORDS_OF_DOMAIN + 4;
+pub const KINDS: usize = OF_CPU.len() + OF_DOMAIN.len() + 1 + OF_ALL.len() + 1;
 
 /// The kind of a word.
 pub fn kind_of(cpus: usize, cell: u16) -> u16 {
-    let at = usize::from(cell);
-    let of_cpus = cpus * WORDS_OF_CPU;
-    let of_domains = (cpus.div_ceil(CPUS_PER_CLUSTER) + 1) * WORDS_OF_DOMAIN;
-    let kind = if at < of_cpus {
-        at % WORDS_OF_CPU
-    } else if at < of_cpus + of_domains {
-        WORDS_OF_CPU + (at - of_cpus) % WORDS_OF_DOMAIN
-    } else {
-        let rest = at - of_cpus - of_domains;
-        WORDS_OF_CPU + WORDS_OF_DOMAIN + (rest + 1).saturating_sub(2 * cpus)
-    };
-    kind.min(KINDS - 1) as u16
+    find(&things(cpus), cell.into()).map_or(KINDS - 1, |found| found.kind) as u16
 }
 
 /// The name of a kind of word.
 pub fn name_of_kind(kind: u16) -> String {
-    let at = usize::from(kind);
-    match at.checked_sub(WORDS_OF_CPU) {
-        None => format!("a CPU's {}", word(&OF_CPU, at)),
-        Some(at) if at < WORDS_OF_DOMAIN => format!("a domain's {}", word(&OF_DOMAIN, at)),
-        Some(at) => {
-            let others = [
-                "a bakery word",
-                "the suspend mode",
-                "the mark that a CPU has suspended",
-                "a variable of the hooks",
-            ];
-            others[at - WORDS_OF_DOMAIN].to_owned()
-        }
-    }
+    let things: [Things; 4] = [
+        (1, "a CPU's ", &OF_CPU),
+        (1, "a domain's ", &OF_DOMAIN),
+        (1, "a bakery ", &["word"]),
+        (1, "", &OF_ALL),
+    ];
+    kind_in_words(&things, kind, "a variable of the hooks")
 }

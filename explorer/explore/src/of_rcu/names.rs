@@ -2,6 +2,7 @@
 
 use super::kernel::WAITS;
 use super::scenario::POINTERS;
+use crate::words::{Things, find, kind_in_words, words};
 use interleavings::subject::Names;
 
 /// The process that is no CPU.
@@ -13,50 +14,6 @@ pub fn names(cpus: u16, groups: u16, words: u16) -> Names {
         plain: plain_of,
         waits: &WAITS,
         ..Names::new([cpus, groups, words], word_of)
-    }
-}
-
-/// How many things of a kind there are, what each is called, and the names of what each has.
-type Things = (usize, &'static str, &'static [&'static str]);
-
-/// What lies at a place.
-struct Named {
-    /// The number of its name among those of all kinds of things.
-    kind: usize,
-    /// The thing that has it.
-    of: &'static str,
-    which: usize,
-    name: &'static str,
-}
-
-/// What lies at a place where things have what they have one after the other; what is left of the
-/// place behind all of them, as an error.
-fn find(things: &[Things], place: usize) -> Result<Named, usize> {
-    let (mut at, mut kinds) = (place, 0);
-    for &(count, of, names) in things {
-        let each = names.len();
-        if at < count * each {
-            return Ok(Named {
-                kind: kinds + at % each,
-                of,
-                which: at / each,
-                name: names[at % each],
-            });
-        }
-        at -= count * each;
-        kinds += each;
-    }
-    Err(at)
-}
-
-/// What lies at a place in words, and behind all things what `rest` says.
-fn words(things: &[Things], place: usize, rest: impl FnOnce(usize) -> String) -> String {
-    match find(things, place) {
-        Ok(Named { of: "", name, .. }) => name.to_owned(),
-        Ok(Named {
-            of, which, name, ..
-        }) => format!("{of} {which}'s {name}"),
-        Err(at) => rest(at),
     }
 }
 
@@ -111,10 +68,7 @@ pub fn name_of_kind(kind: u16) -> String {
         (1, "a group's ", &OF_GROUP),
         (1, "", &OF_RCU),
     ];
-    find(&things, kind.into()).map_or_else(
-        |_| "a pointer".to_owned(),
-        |Named { of, name, .. }| format!("{of}{name}"),
-    )
+    kind_in_words(&things, kind, "a pointer")
 }
 
 const OF_NODE: [&str; 5] = [

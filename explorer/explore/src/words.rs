@@ -1,0 +1,53 @@
+//! Names of words that lie one thing after the other.
+
+/// How many things of a kind there are, what each is called, and the names of what each has.
+pub(crate) type Things = (usize, &'static str, &'static [&'static str]);
+
+/// What lies at a place.
+pub(crate) struct Named {
+    /// The number of its name among those of all kinds of things.
+    pub(crate) kind: usize,
+    /// The thing that has it.
+    pub(crate) of: &'static str,
+    pub(crate) which: usize,
+    pub(crate) name: &'static str,
+}
+
+/// What lies at a place where things have what they have one after the other; what is left of the
+/// place behind all of them, as an error.
+pub(crate) fn find(things: &[Things], place: usize) -> Result<Named, usize> {
+    let (mut at, mut kinds) = (place, 0);
+    for &(count, of, names) in things {
+        let each = names.len();
+        if at < count * each {
+            return Ok(Named {
+                kind: kinds + at % each,
+                of,
+                which: at / each,
+                name: names[at % each],
+            });
+        }
+        at -= count * each;
+        kinds += each;
+    }
+    Err(at)
+}
+
+/// What lies at a place in words, and behind all things what `rest` says.
+pub(crate) fn words(things: &[Things], place: usize, rest: impl FnOnce(usize) -> String) -> String {
+    match find(things, place) {
+        Ok(Named { of: "", name, .. }) => name.to_owned(),
+        Ok(Named {
+            of, which, name, ..
+        }) => format!("{of} {which}'s {name}"),
+        Err(at) => rest(at),
+    }
+}
+
+/// A kind of word: of things of which there is one each, and behind all of them what `rest` says.
+pub(crate) fn kind_in_words(things: &[Things], kind: u16, rest: &str) -> String {
+    find(things, kind.into()).map_or_else(
+        |_| rest.to_owned(),
+        |Named { of, name, .. }| format!("{of}{name}"),
+    )
+}
