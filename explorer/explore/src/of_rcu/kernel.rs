@@ -21,7 +21,7 @@ use interleavings::subject::{
 use rcu_faults::{
     Callback, IdleNeed, InterruptedCode, Platform, RcuTimer, Scalar, Stall, Step, Thread,
 };
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, RefCell, RefMut};
 use std::collections::BTreeMap;
 use std::ops::Deref;
 use std::panic::Location;
@@ -107,7 +107,7 @@ pub(crate) struct Kernel {
     pub(crate) timers: RefCell<BTreeMap<usize, (u64, Signal)>>,
     pub(crate) scenario: RefCell<KernelScenario>,
     pub(crate) mode: Cell<Mode>,
-    pub(crate) oracle: Oracle,
+    oracle: RefCell<Oracle>,
     ended: Cell<bool>,
     states: Vec<CpuState>,
     tasks: Vec<Task>,
@@ -147,7 +147,7 @@ impl Kernel {
             timers: RefCell::default(),
             scenario: RefCell::default(),
             mode: Cell::new(Mode::Reference),
-            oracle: Oracle::default(),
+            oracle: RefCell::default(),
             ended: Cell::new(false),
             states: (0..cpus).map(|_| CpuState::default()).collect(),
             tasks: (0..cpus + 1).map(|_| Task::default()).collect(),
@@ -173,7 +173,8 @@ impl Kernel {
         let cpus = self.states.len();
         self.jiffies.set(0);
         self.timers.borrow_mut().clear();
-        self.oracle.begin(self.readers(), objects, cpus);
+        self.oracle
+            .replace(Oracle::new(self.readers(), objects, cpus));
         self.ended.set(false);
         for (cpu, state) in self.states.iter().enumerate() {
             state.doing.set(Occupation::Work);
@@ -203,6 +204,16 @@ impl Kernel {
         self.gone.set(None);
         self.finished.set(0);
         self.end.set(None);
+    }
+
+    pub(crate) fn oracle(&self) -> RefMut<'_, Oracle> {
+        self.oracle.borrow_mut()
+    }
+
+    /// Writes in the oracle, and fails the run if it says so: nothing is borrowed where it ends.
+    fn keep(&self, write: impl FnOnce(&mut Oracle) -> Result<(), Breach>) {
+        let result = write(&mut self.oracle());
+        self.hold(result);
     }
 
     fn jiffy(&self) -> u64 {
@@ -307,9 +318,10 @@ impl Kernel {
                 .unwrap_or(end)
                 .clamp(now + 1, end.max(now + 1));
             self.jiffies.set(next);
-            if next >= end || self.end.get().is_some() && self.oracle.left() == 0 {
+            if next >= end || self.end.get().is_some() && self.oracle().left() == 0 {
                 self.ended.set(true);
-                if let Some(number) = self.oracle.one_left() {
+                let left = self.oracle().one_left();
+                if let Some(number) = left {
                     self.fail(Invariant::NoCallbackLost, format!(
                         "callback {number} is not invoked, {PATIENCE} jiffies after all work was done"
                     ));
@@ -385,13 +397,13 @@ impl Kernel {
         let state = &threads[&thread];
         let Step::Sleep { until } = step else {
             state.until.set(Some(0));
-            state.worked.set(self.oracle.next_moment());
+            state.worked.set(self.oracle().next_moment());
             return state.began.set(state.began.get().or(Some(from)));
         };
         state.until.set(until);
         if let (Some(began), Thread::OffloadGp(group)) = (state.began.take(), thread) {
             let stride = self.stride();
-            self.oracle
+            self.oracle()
                 .looked_after(group * stride..(group + 1) * stride, began);
         }
     }
@@ -420,7 +432,7 @@ impl Kernel {
             let Some(state) = threads.get(&thread).filter(|state| state.sleeps()) else {
                 continue;
             };
-            if let Some((number, at, may_wait)) = self.oracle.first_left(cpu)
+            if let Some((number, at, may_wait)) = self.oracle().first_left(cpu)
                 && at > state.worked.get()
                 && timer.is_none_or(|at| !may_wait && at > self.jiffy() + 2)
             {
@@ -429,7 +441,7 @@ impl Kernel {
                     "callback {number} was queued while {thread} slept, and nobody wakes it"
                 ));
             }
-            if let Some(number) = self.oracle.overdue(cpu, !sleeps(Thread::GracePeriod))
+            if let Some(number) = self.oracle().overdue(cpu, !sleeps(Thread::GracePeriod))
                 && sleeps(Thread::OffloadCb(cpu))
             {
                 let [thread, invokes] = [thread, Thread::OffloadCb(cpu)]
@@ -487,7 +499,7 @@ impl<'k> RunningCpu<'k> {
         self.count_operations_from(self.cpu, OperationIndex::start_of(actions));
         self.finished.set(self.finished.get() + 1);
         if self.finished.get() == self.states.len() {
-            self.oracle.work_is_done(self.jiffy());
+            self.oracle().work_is_done(self.jiffy());
             self.end.set(Some(self.jiffy() + PATIENCE));
         }
         while self.goes_on() {
@@ -583,9 +595,9 @@ impl<'k> RunningCpu<'k> {
         if let Some(gone) = self.gone.take() {
             self.hear(&self.hotplug);
             let taken_over = self.rcu.takes_over(gone);
-            (0..taken_over).for_each(|_| self.oracle.saw(ADOPTED));
+            (0..taken_over).for_each(|_| self.oracle().saw(ADOPTED));
             if taken_over > 0 {
-                self.oracle.takes_over(gone, cpu);
+                self.oracle().takes_over(gone, cpu);
             }
             let ready = self.rcu.ready(gone) + self.rcu.ready(cpu);
             self.rcu.rcu.migrate_callbacks(self, gone);
@@ -644,7 +656,7 @@ impl<'k> RunningCpu<'k> {
             let from_user =
                 interrupted == InterruptedCode::Kernel && user && !self.rcu.is_reading(current);
             if from_user || self.scenario.borrow().preemptible && !self.rcu.is_reading(current) {
-                self.oracle.was_quiet(self.cpu);
+                self.oracle().was_quiet(self.cpu);
             }
             self.tick(
                 if from_user {
@@ -668,7 +680,7 @@ impl<'k> RunningCpu<'k> {
 
     /// The softirq; whether callbacks are left for another one.
     fn core(&self) -> bool {
-        self.oracle.saw(SOFTIRQ_RUNS);
+        self.oracle().saw(SOFTIRQ_RUNS);
         self.state.in_softirq.set(true);
         let more = self.rcu.rcu.core(self);
         self.state.in_softirq.set(false);
@@ -687,7 +699,7 @@ impl<'k> RunningCpu<'k> {
     /// RCU's part of a tick, after which a grace period that lasts for too long was reported.
     fn tick(&self, interrupted: InterruptedCode, current: usize) {
         self.rcu.tick(self, interrupted, current);
-        self.hold(self.oracle.ticked(self.jiffy(), self.patience()));
+        self.keep(|oracle| oracle.ticked(self.jiffy(), self.patience()));
     }
 
     fn read(&self, pointer: u8) {
@@ -699,7 +711,7 @@ impl<'k> RunningCpu<'k> {
             self.rcu.read_lock(task);
             self.tasks[task].depth.set(depth + 1);
             if depth == 0 {
-                self.oracle.read_starts(task);
+                self.oracle().read_starts(task);
                 let object =
                     self.load(self.pointers.get() + u16::from(pointer), Order::Relaxed) as usize;
                 self.tasks[task].sees.set(Some(object));
@@ -719,7 +731,7 @@ impl<'k> RunningCpu<'k> {
         self.act(&acts::LOOKS, object);
         let plain = self.objects.get() + object as u32;
         self.watch_plain(plain, false, Location::caller());
-        self.hold(self.oracle.look(reader, object));
+        self.keep(|oracle| oracle.look(reader, object));
     }
 
     fn leave(&self, task: usize) {
@@ -727,7 +739,7 @@ impl<'k> RunningCpu<'k> {
         if depth == 0 {
             self.look(task);
             self.tasks[task].sees.set(None);
-            self.oracle.read_ends(task);
+            self.oracle().read_ends(task);
         }
         self.tasks[task].depth.set(depth);
         self.act(&acts::LEAVES, task);
@@ -736,12 +748,12 @@ impl<'k> RunningCpu<'k> {
 
     /// Replaces an object, and has the old one freed.
     fn replace(&self, pointer: u8, urgency: Urgency) {
-        let new = self.oracle.object();
+        let new = self.oracle().object();
         self.memory_mut().watch_plain(1);
         let word = self.pointers.get() + u16::from(pointer);
         // The least that hides an object. Who replaces the same one holds a lock of the kernel's.
         let old = self.swap(word, new as u64, AtomicOrder::Relaxed);
-        let number = self.oracle.queue(
+        let number = self.oracle().queue(
             self.process(),
             old as usize,
             self.jiffy(),
@@ -749,7 +761,7 @@ impl<'k> RunningCpu<'k> {
         );
         self.act(&acts::QUEUES, number);
         if self.mode.get().is_lazy(urgency, self.process()) {
-            self.oracle.saw(LAZY);
+            self.oracle().saw(LAZY);
         }
         self.rcu.call(self, number, urgency);
     }
@@ -762,7 +774,7 @@ impl<'k> RunningCpu<'k> {
 
     fn put_task(&self) {
         self.act(&acts::SWITCHES, 0);
-        self.oracle.was_quiet(self.cpu);
+        self.oracle().was_quiet(self.cpu);
         self.rcu.context_switch(self, self.current());
         if let Some(task) = self.state.task.take() {
             self.tell(&self.tasks[task].told);
@@ -797,9 +809,9 @@ impl<'k> RunningCpu<'k> {
                 threads[&thread].woken.set(false);
                 self.hear(&threads[&thread].told);
             }
-            let now = (self.oracle.next_moment(), self.jiffy());
+            let now = (self.oracle().next_moment(), self.jiffy());
             if thread == Thread::GracePeriod {
-                self.oracle.steps_since.set(now.0);
+                self.oracle().steps_since = now.0;
             }
             let step = self.rcu.step(self, thread);
             self.has_stepped(thread, step, now);
@@ -820,7 +832,7 @@ impl<'k> RunningCpu<'k> {
             threads[&thread].running.set(false);
         }
         // Whoever woke it while it ran found nobody to run it; it may be ready still.
-        self.oracle.was_quiet(self.cpu);
+        self.oracle().was_quiet(self.cpu);
         self.rcu.context_switch(self, self.nobody());
         self.take_task(self.cpu);
     }
@@ -831,7 +843,7 @@ impl<'k> RunningCpu<'k> {
         let mut need = self.idle_need();
         self.act(&acts::IDLES, 0);
         // Nobody reads here any more, and RCU may know before its call returns.
-        self.oracle.is_quiet(self.cpu, true);
+        self.oracle().is_quiet(self.cpu, true);
         self.rcu.rcu.idle_enter(self);
         state.kicked.set(false);
         // The device's interrupt comes a jiffy later, or with a tick that comes before.
@@ -861,19 +873,19 @@ impl<'k> RunningCpu<'k> {
                 state.ticked.set(self.jiffy());
                 self.act(&acts::INTERRUPTED, 0);
                 self.rcu.rcu.irq_enter(self);
-                self.oracle.is_quiet(self.cpu, false);
+                self.oracle().is_quiet(self.cpu, false);
                 if tick {
                     self.tick(InterruptedCode::Idle, self.nobody());
                 }
                 self.device(device);
                 need = self.idle_need();
-                self.oracle.is_quiet(self.cpu, true);
+                self.oracle().is_quiet(self.cpu, true);
                 self.rcu.rcu.irq_exit(self);
             }
         }
         state.kicked.set(false);
         self.rcu.rcu.idle_exit(self);
-        self.oracle.is_quiet(self.cpu, false);
+        self.oracle().is_quiet(self.cpu, false);
         self.take_task(self.cpu);
     }
 
@@ -891,7 +903,7 @@ impl<'k> RunningCpu<'k> {
         let reader = self.nobody();
         if looks > 0 {
             self.rcu.read_lock(reader);
-            self.oracle.read_starts(reader);
+            self.oracle().read_starts(reader);
             let object = self.load(self.pointers.get(), Order::Relaxed) as usize;
             for look in 0..looks.max(lasts) {
                 self.look_at(reader, object);
@@ -901,7 +913,7 @@ impl<'k> RunningCpu<'k> {
                     self.nested_tick();
                 }
             }
-            self.oracle.read_ends(reader);
+            self.oracle().read_ends(reader);
             self.act(&acts::LEAVES, reader);
             self.rcu.read_unlock(self, reader);
         }
@@ -933,9 +945,9 @@ impl<'k> RunningCpu<'k> {
         let state = &self.state;
         self.put_task();
         self.act(&acts::GOES_OFF, 0);
-        self.oracle.is_quiet(self.cpu, true);
+        self.oracle().is_quiet(self.cpu, true);
         if self.rcu.rcu.cpu_offline(self).is_err() {
-            self.oracle.is_quiet(self.cpu, false);
+            self.oracle().is_quiet(self.cpu, false);
             self.hotplug_busy.set(false);
             return self.take_task(self.cpu);
         }
@@ -951,7 +963,7 @@ impl<'k> RunningCpu<'k> {
                 self.act(&acts::COMES_UP, 0);
                 self.hear(&self.hotplug);
                 self.rcu.rcu.cpu_online(self);
-                self.oracle.is_quiet(self.cpu, false);
+                self.oracle().is_quiet(self.cpu, false);
                 self.tell(&self.hotplug);
                 self.hotplug_busy.set(false);
                 break;
@@ -1004,12 +1016,12 @@ impl Platform for Kernel {
     }
 
     fn raise_softirq(&self) {
-        self.oracle.saw(SOFTIRQS);
+        self.oracle().saw(SOFTIRQS);
         self.states[self.process()].softirq.set(true);
     }
 
     fn wake(&self, thread: Thread) {
-        self.oracle.saw(if thread == Thread::GracePeriod {
+        self.oracle().saw(if thread == Thread::GracePeriod {
             GRACE_PERIOD_WAKES
         } else {
             OFFLOAD_WAKES
@@ -1025,7 +1037,7 @@ impl Platform for Kernel {
     }
 
     fn resched(&self, cpu: usize) {
-        self.oracle.saw(INTERRUPTS);
+        self.oracle().saw(INTERRUPTS);
         self.tell(&self.states[cpu].told);
         self.states[cpu].resched.set(true);
         if matches!(self.states[cpu].doing.get(), Occupation::Idle(..)) {
@@ -1049,18 +1061,18 @@ impl Platform for Kernel {
         let number = callback.argument as usize;
         self.act(&acts::INVOKES, number);
         let by_softirq = self.states[self.process()].in_softirq.get();
-        self.oracle
+        self.oracle()
             .saw(if by_softirq { BY_SOFTIRQ } else { BY_THREAD });
-        self.hold(self.oracle.invoke(number));
+        self.keep(|oracle| oracle.invoke(number));
         // Whoever frees an object writes to it, after all who read it.
-        let object = self.oracle.frees(number);
+        let object = self.oracle().frees(number);
         self.watch_plain(self.objects.get() + object as u32, true, Location::caller());
-        self.hold(self.oracle.was_in_time(number, self.jiffy()));
+        self.keep(|oracle| oracle.was_in_time(number, self.jiffy()));
     }
 
     fn stall(&self, stall: &Stall) {
         let jiffy = self.jiffy();
-        self.hold(self.oracle.stalled(stall, jiffy, self.patience()));
+        self.keep(|oracle| oracle.stalled(stall, jiffy, self.patience()));
     }
 
     fn may_wake(&self) -> bool {
@@ -1084,11 +1096,11 @@ impl Sink for Kernel {
             FORCE_QUIESCENT_STATE, GRACE_PERIOD_END, GRACE_PERIOD_START,
         };
         if point == GRACE_PERIOD_START {
-            self.hold(self.oracle.grace_period_starts(number, self.jiffy()));
+            self.keep(|oracle| oracle.grace_period_starts(number, self.jiffy()));
         } else if point == FORCE_QUIESCENT_STATE {
-            self.oracle.saw(LOOKS);
+            self.oracle().saw(LOOKS);
         } else if point == GRACE_PERIOD_END {
-            self.hold(self.oracle.grace_period_ends(number));
+            self.keep(|oracle| oracle.grace_period_ends(number));
         }
     }
 }

@@ -8,7 +8,6 @@ use super::library::{
 use crate::held;
 use interleavings::subject::{Breach, Invariant};
 use rcu_faults::Stall;
-use std::cell::{Cell, RefCell};
 
 #[derive(Clone, Copy)]
 struct Callback {
@@ -33,29 +32,29 @@ struct Callback {
 /// Moments are numbered in the order in which things happen.
 #[derive(Default)]
 pub(crate) struct Oracle {
-    moment: Cell<u64>,
+    moment: u64,
     /// For each reader, the moment at which its read section started.
-    reads_since: RefCell<Vec<Option<u64>>>,
-    queued: RefCell<Vec<Callback>>,
-    left: Cell<usize>,
-    freed: RefCell<Vec<bool>>,
+    reads_since: Vec<Option<u64>>,
+    queued: Vec<Callback>,
+    left: usize,
+    freed: Vec<bool>,
     /// For each CPU: whether it is where no reader can be, or when it last was.
-    quiet: RefCell<Vec<(bool, u64)>>,
+    quiet: Vec<(bool, u64)>,
     /// Counts that the library keeps as well, by position in [`COUNTED`].
-    seen: RefCell<[u64; COUNTED.len()]>,
+    seen: [u64; COUNTED.len()],
     /// Grace periods that have started, and the moment of the last start.
-    started: Cell<u64>,
-    start: Cell<u64>,
+    started: u64,
+    start: u64,
     /// The moment at which the present step of the grace-period thread began, and the one in which
     /// the last grace period started: its number is there before it is told.
-    pub(crate) steps_since: Cell<u64>,
-    start_since: Cell<u64>,
+    pub(crate) steps_since: u64,
+    start_since: u64,
     /// The jiffy of that start while the grace period lasts.
-    lasts_since: Cell<Option<u64>>,
+    lasts_since: Option<u64>,
     /// The last report of a stall: its grace period, whether that had started, and the jiffy.
-    last_report: Cell<Option<(u64, bool, u64)>>,
+    last_report: Option<(u64, bool, u64)>,
     /// The jiffy from which on CPUs have nothing else to do.
-    done_at: Cell<Option<u64>>,
+    done_at: Option<u64>,
 }
 
 /// The grace periods that may start from the moment at which a callback is queued until it is
@@ -73,58 +72,46 @@ const SOON: u64 = 48;
 const STALL_LATE: u64 = 12;
 
 impl Oracle {
-    /// Forgets a run; takes the number of readers, objects that are there from the start, and CPUs.
-    pub(crate) fn begin(&self, readers: usize, objects: usize, cpus: usize) {
-        self.started.set(0);
-        self.seen.replace([0; COUNTED.len()]);
-        self.start.set(0);
-        self.lasts_since.set(None);
-        self.last_report.set(None);
-        self.done_at.set(None);
-        let mut quiet = self.quiet.borrow_mut();
-        quiet.clear();
-        quiet.resize(cpus, (false, 0));
-        self.moment.set(0);
-        self.left.set(0);
-        self.queued.borrow_mut().clear();
-        let mut reads = self.reads_since.borrow_mut();
-        reads.clear();
-        reads.resize(readers, None);
-        let mut freed = self.freed.borrow_mut();
-        freed.clear();
-        freed.resize(objects, false);
+    /// The start of a run, with that many readers, objects that are there from the start, and CPUs.
+    pub(crate) fn new(readers: usize, objects: usize, cpus: usize) -> Self {
+        Self {
+            quiet: vec![(false, 0); cpus],
+            reads_since: vec![None; readers],
+            freed: vec![false; objects],
+            ..Self::default()
+        }
     }
 
-    pub(crate) fn next_moment(&self) -> u64 {
-        self.moment.set(self.moment.get() + 1);
-        self.moment.get()
+    pub(crate) fn next_moment(&mut self) -> u64 {
+        self.moment += 1;
+        self.moment
     }
 
-    pub(crate) fn read_starts(&self, reader: usize) {
-        self.reads_since.borrow_mut()[reader] = Some(self.next_moment());
+    pub(crate) fn read_starts(&mut self, reader: usize) {
+        self.reads_since[reader] = Some(self.next_moment());
     }
 
-    pub(crate) fn read_ends(&self, reader: usize) {
-        self.reads_since.borrow_mut()[reader] = None;
+    pub(crate) fn read_ends(&mut self, reader: usize) {
+        self.reads_since[reader] = None;
     }
 
     /// A CPU passes a quiescent state: it switches, or its tick finds no reader.
-    pub(crate) fn was_quiet(&self, cpu: usize) {
-        self.quiet.borrow_mut()[cpu].1 = self.next_moment();
+    pub(crate) fn was_quiet(&mut self, cpu: usize) {
+        self.quiet[cpu].1 = self.next_moment();
     }
 
     /// A CPU goes where no reader can be, or comes from there: idle outside of interrupts, or off.
-    pub(crate) fn is_quiet(&self, cpu: usize, quiet: bool) {
-        self.quiet.borrow_mut()[cpu] = (quiet, self.next_moment());
+    pub(crate) fn is_quiet(&mut self, cpu: usize, quiet: bool) {
+        self.quiet[cpu] = (quiet, self.next_moment());
     }
 
     /// A grace period has started, and is the next one.
-    pub(crate) fn grace_period_starts(&self, number: u32, jiffy: u64) -> Result<(), Breach> {
-        self.started.set(self.started.get() + 1);
-        self.start.set(self.next_moment());
-        self.start_since.set(self.steps_since.get());
-        self.lasts_since.set(Some(jiffy));
-        let started = self.started.get();
+    pub(crate) fn grace_period_starts(&mut self, number: u32, jiffy: u64) -> Result<(), Breach> {
+        self.started += 1;
+        self.start = self.next_moment();
+        self.start_since = self.steps_since;
+        self.lasts_since = Some(jiffy);
+        let started = self.started;
         held(started == u64::from(number), Invariant::GracePeriod, || {
             format!("grace period {number} starts as the {started}th")
         })
@@ -134,13 +121,12 @@ impl Oracle {
     /// after three times as long. A CPU may hear of its start, and another one see the limit, some
     /// jiffies later.
     pub(crate) fn ticked(&self, jiffy: u64, patience: u64) -> Result<(), Breach> {
-        let Some(since) = self.lasts_since.get() else {
+        let Some(since) = self.lasts_since else {
             return Ok(());
         };
         let limit = self
             .last_report
-            .get()
-            .filter(|&(of, had, _)| (of, had) == (self.started.get(), true))
+            .filter(|&(of, had, _)| (of, had) == (self.started, true))
             .map_or(since + patience, |(.., at)| at + 3 * patience);
         held(jiffy <= limit + STALL_LATE, Invariant::SoonEnough, || {
             format!(
@@ -151,23 +137,21 @@ impl Oracle {
 
     /// It has ended: since its start every CPU has passed a quiescent state, and every reader has
     /// ended that was there.
-    pub(crate) fn grace_period_ends(&self, number: u32) -> Result<(), Breach> {
-        let start = self.start.get();
+    pub(crate) fn grace_period_ends(&mut self, number: u32) -> Result<(), Breach> {
+        let start = self.start;
         self.saw(ENDED);
-        self.lasts_since.set(None);
+        self.lasts_since = None;
         let now = self.next_moment();
-        for callback in self
-            .queued
-            .borrow_mut()
-            .iter_mut()
-            .filter(|callback| callback.due == 0)
-        {
-            if callback.seen != 0 && callback.seen < self.start_since.get() {
+        for callback in self.queued.iter_mut().filter(|callback| callback.due == 0) {
+            if callback.seen != 0 && callback.seen < self.start_since {
                 callback.due = now;
             }
         }
-        let quiet = self.quiet.borrow();
-        if let Some(cpu) = quiet.iter().position(|&(is, last)| !is && last <= start) {
+        if let Some(cpu) = self
+            .quiet
+            .iter()
+            .position(|&(is, last)| !is && last <= start)
+        {
             let what = format!(
                 "grace period {number} ends, and CPU {cpu} has passed no quiescent state since it started"
             );
@@ -185,22 +169,22 @@ impl Oracle {
         invariant: Invariant,
         what: impl FnOnce(usize) -> String,
     ) -> Result<(), Breach> {
-        let reads = self.reads_since.borrow();
-        let reader = reads
+        let reader = self
+            .reads_since
             .iter()
             .position(|since| since.is_some_and(|since| since < moment));
         reader.map_or(Ok(()), |reader| Err((invariant, what(reader))))
     }
 
     /// All CPUs have done their work.
-    pub(crate) fn work_is_done(&self, jiffy: u64) {
-        self.done_at.set(Some(jiffy));
+    pub(crate) fn work_is_done(&mut self, jiffy: u64) {
+        self.done_at = Some(jiffy);
     }
 
     /// A callback that was invoked has not waited for long: see [`MOST_PERIODS`].
     pub(crate) fn was_in_time(&self, number: usize, jiffy: u64) -> Result<(), Breach> {
-        let queued = self.queued.borrow()[number];
-        let periods = self.started.get() - queued.started_before;
+        let queued = self.queued[number];
+        let periods = self.started - queued.started_before;
         let most = MOST_PERIODS[usize::from(queued.may_wait)];
         held(periods <= most, Invariant::SoonEnough, || {
             format!(
@@ -209,7 +193,6 @@ impl Oracle {
         })?;
         let waited = self
             .done_at
-            .get()
             .map_or(0, |done| jiffy - done.max(queued.jiffy));
         held(
             queued.may_wait || waited <= SOON,
@@ -223,8 +206,8 @@ impl Oracle {
     }
 
     /// Something happened that the library counts as well, by its place in [`COUNTED`].
-    pub(crate) fn saw(&self, what: usize) {
-        self.seen.borrow_mut()[what] += 1;
+    pub(crate) fn saw(&mut self, what: usize) {
+        self.seen[what] += 1;
     }
 
     /// The library's counts agree with what happened.
@@ -248,10 +231,10 @@ impl Oracle {
             SOFTIRQS,
             SOFTIRQ_RUNS,
         ] {
-            let seen = self.seen.borrow()[at];
+            let seen = self.seen[at];
             right(COUNTED[at].of, COUNTED[at].what, counts[at], seen)?;
         }
-        let left = self.left.get() as u64;
+        let left = self.left as u64;
         let invoked = counts[1] + counts[2];
         if counts[3] != left || invoked != counts[QUEUED] - left {
             let left = counts[QUEUED].saturating_sub(left);
@@ -263,7 +246,7 @@ impl Oracle {
 
     /// A stall is reported: of a grace period that there is, and after its time.
     pub(crate) fn stalled(
-        &self,
+        &mut self,
         &Stall {
             grace_period: number,
             age,
@@ -280,7 +263,7 @@ impl Oracle {
         }
         if let Some((.., at)) = self
             .last_report
-            .replace(Some((number, started, jiffy)))
+            .replace((number, started, jiffy))
             .filter(|&(of, had, at)| (of, had) == (number, started) && jiffy < at + 3 * patience)
         {
             return wrong(format!(
@@ -292,18 +275,14 @@ impl Oracle {
         if !started {
             return Ok(());
         }
-        if number > self.started.get() {
+        if number > self.started {
             return wrong(format!(
                 "of grace period {number}, and {} have started",
-                self.started.get()
+                self.started
             ));
         }
         // One that has ended meanwhile is not known any more.
-        match self
-            .lasts_since
-            .get()
-            .filter(|_| number == self.started.get())
-        {
+        match self.lasts_since.filter(|_| number == self.started) {
             Some(since) if age != jiffy - since => wrong(format!(
                 "after {age} jiffies, and the grace period has lasted for {}",
                 jiffy - since
@@ -313,50 +292,47 @@ impl Oracle {
     }
 
     /// A new object.
-    pub(crate) fn object(&self) -> usize {
-        let mut freed = self.freed.borrow_mut();
-        freed.push(false);
-        freed.len() - 1
+    pub(crate) fn object(&mut self) -> usize {
+        self.freed.push(false);
+        self.freed.len() - 1
     }
 
     /// A reader looks at an object, which must not have been freed.
     pub(crate) fn look(&self, reader: usize, object: usize) -> Result<(), Breach> {
-        held(!self.freed.borrow()[object], Invariant::ReadersSafe, || {
+        held(!self.freed[object], Invariant::ReadersSafe, || {
             format!("task {reader} looks at object {object}, which was freed")
         })
     }
 
     /// A callback is about to be queued that frees an object; returns its number.
-    pub(crate) fn queue(&self, cpu: usize, object: usize, jiffy: u64, may_wait: bool) -> usize {
+    pub(crate) fn queue(&mut self, cpu: usize, object: usize, jiffy: u64, may_wait: bool) -> usize {
         let at = self.next_moment();
         self.saw(QUEUED);
-        let mut queued = self.queued.borrow_mut();
-        let started_before = self.started.get();
-        queued.push(Callback {
+        self.queued.push(Callback {
             at,
             invoked: false,
             jiffy,
             may_wait,
-            started_before,
+            started_before: self.started,
             object,
             cpu,
             seen: 0,
             due: 0,
         });
-        self.left.set(self.left.get() + 1);
-        queued.len() - 1
+        self.left += 1;
+        self.queued.len() - 1
     }
 
     /// The thread that looks after some CPUs has looked at all their callbacks, in a round that
     /// began at a moment and in a jiffy, and sleeps. It may have left alone what may be put off,
     /// what lies in a list that is not to be emptied for two jiffies, and what would wait for a
     /// third end of a grace period: a list can wait for two.
-    pub(crate) fn looked_after(&self, cpus: std::ops::Range<usize>, began: (u64, u64)) {
+    pub(crate) fn looked_after(&mut self, cpus: std::ops::Range<usize>, began: (u64, u64)) {
         let now = self.next_moment();
         for cpu in cpus {
             let (mut ends, mut last) = (0, now);
-            let mut queued = self.queued.borrow_mut();
-            for callback in queued
+            for callback in self
+                .queued
                 .iter_mut()
                 .filter(|callback| callback.cpu == cpu && !callback.invoked && callback.due == 0)
             {
@@ -375,10 +351,9 @@ impl Oracle {
     }
 
     /// A CPU takes callbacks over from another one. It is not known when a thread of it sees them.
-    pub(crate) fn takes_over(&self, from: usize, to: usize) {
+    pub(crate) fn takes_over(&mut self, from: usize, to: usize) {
         for callback in self
             .queued
-            .borrow_mut()
             .iter_mut()
             .filter(|callback| callback.cpu == from)
         {
@@ -389,8 +364,8 @@ impl Oracle {
     /// Of the callbacks that a CPU queued and that were not invoked: the first, the moment at which
     /// it was queued, and whether it may be put off.
     pub(crate) fn first_left(&self, cpu: usize) -> Option<(usize, u64, bool)> {
-        let queued = self.queued.borrow();
-        let mut left = queued
+        let mut left = self
+            .queued
             .iter()
             .enumerate()
             .filter(|(_, callback)| callback.cpu == cpu && !callback.invoked);
@@ -401,47 +376,38 @@ impl Oracle {
     /// A callback of a CPU that is not invoked, though its grace period has ended, and the next one
     /// has started if `others_run`.
     pub(crate) fn overdue(&self, cpu: usize, others_run: bool) -> Option<usize> {
-        let late = |callback: &Callback| {
-            callback.due != 0 && !(others_run && self.start.get() < callback.due)
-        };
+        let late =
+            |callback: &Callback| callback.due != 0 && !(others_run && self.start < callback.due);
         self.queued
-            .borrow()
             .iter()
             .position(|callback| callback.cpu == cpu && !callback.invoked && late(callback))
     }
 
     /// The object that a callback frees.
     pub(crate) fn frees(&self, number: usize) -> usize {
-        self.queued.borrow()[number].object
+        self.queued[number].object
     }
 
     /// The number of callbacks that were not invoked yet.
     pub(crate) fn left(&self) -> usize {
-        self.left.get()
+        self.left
     }
 
     /// A callback that has not been invoked, if there is one.
     pub(crate) fn one_left(&self) -> Option<usize> {
-        self.queued
-            .borrow()
-            .iter()
-            .position(|queued| !queued.invoked)
+        self.queued.iter().position(|queued| !queued.invoked)
     }
 
     /// A callback is invoked: once, and not before all have ended who were reading when it was
     /// queued.
-    pub(crate) fn invoke(&self, number: usize) -> Result<(), Breach> {
-        let queued = {
-            let mut all = self.queued.borrow_mut();
-            let before = all[number];
-            all[number].invoked = true;
-            before
-        };
+    pub(crate) fn invoke(&mut self, number: usize) -> Result<(), Breach> {
+        let queued = self.queued[number];
+        self.queued[number].invoked = true;
         held(!queued.invoked, Invariant::InvokedOnce, || {
             format!("callback {number} is invoked twice")
         })?;
-        self.left.set(self.left.get() - 1);
-        self.freed.borrow_mut()[queued.object] = true;
+        self.left -= 1;
+        self.freed[queued.object] = true;
         self.nobody_reads_since(queued.at, Invariant::ReadersSafe, |reader| {
             format!(
                 "callback {number} is invoked while task {reader} reads since before it was queued"

@@ -173,7 +173,7 @@ impl Session<'_> {
         for (sum, count) in self.counts.iter_mut().zip(counts) {
             *sum += count;
         }
-        let (invariant, what) = self.kernel.oracle.compare(&counts).err()?;
+        let (invariant, what) = self.kernel.oracle().compare(&counts).err()?;
         Some(Failure::new(invariant, what))
     }
 }
@@ -225,12 +225,14 @@ impl Runs<KernelScenario> for Session<'_> {
 
     fn cause(&mut self, failure: &Failure) -> Option<Cause> {
         let names = self.kernel.machine.names();
+        // Nothing is borrowed while the run is made again.
+        let left = self.kernel.oracle().one_left();
         let lost =
             || Some(failure).filter(|failure| failure.invariant == Invariant::NoCallbackLost);
         broken_lock(&self.kernel.machine, |cell| {
             Some(names.cell(cell as u16)).filter(|name| name.ends_with("lock"))
         })
-        .or_else(|| self.last_list(lost().and(self.kernel.oracle.one_left())?))
+        .or_else(|| self.last_list(lost().and(left)?))
     }
 
     fn take_counts(&mut self, counts: &mut [u64]) {
