@@ -93,7 +93,7 @@ impl Recordable for Psci {
     }
 
     fn check(script: &Scenario) -> Result<(), String> {
-        script.check().map_err(|error| error.to_string())
+        script.check()
     }
 
     fn check_machine(machine: &MachineOptions) -> Result<(), String> {
@@ -137,6 +137,6 @@ impl Recordable for Rcu {
     }
 
     fn check(script: &KernelScenario) -> Result<(), String> {
-        script.check().map_err(|error| error.to_string())
+        script.check()
     }
 }

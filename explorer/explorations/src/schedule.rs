@@ -52,9 +52,6 @@ pub enum ScheduleError {
     /// The text is no schedule, or is cut short.
     #[error(transparent)]
     Text(#[from] document::Error),
-    /// It is for another version of this program.
-    #[error("the schedule has format {0}, and this program reads format {FORMAT}")]
-    Format(u32),
     /// It is for something that is not there.
     #[error("the schedule is for `{0}`, and there are `psci` and `rcu`")]
     Subject(String),
@@ -68,10 +65,7 @@ pub enum ScheduleError {
         /// The subject that this program has.
         own: String,
     },
-    /// The fault is not there.
-    #[error("there is no fault `{0}`")]
-    Fault(String),
-    /// The parts that do not fit together.
+    /// It is for another version of this program, or its parts do not fit together.
     #[error("{0}")]
     Scenario(String),
 }
@@ -92,7 +86,10 @@ pub fn subject_of(schedule: &Document) -> Result<String, ScheduleError> {
     }
     let head: Head = schedule.read()?;
     if head.format != FORMAT {
-        return Err(ScheduleError::Format(head.format));
+        return Err(ScheduleError::Scenario(format!(
+            "the schedule has format {}, and this program reads format {FORMAT}",
+            head.format
+        )));
     }
     Ok(head.subject)
 }
@@ -150,7 +147,8 @@ impl<S: Recordable> Schedule<S> {
             });
         }
         let fault = self.fault.as_ref().map(|name| {
-            seeded::find(S::FAULTS, name).ok_or_else(|| ScheduleError::Fault(name.clone()))
+            seeded::find(S::FAULTS, name)
+                .ok_or_else(|| ScheduleError::Scenario(format!("there is no fault `{name}`")))
         });
         S::check(&self.scenario)
             .and_then(|()| S::check_machine(&self.machine))

@@ -36,10 +36,8 @@ pub use interleavings::subject::{
     Kind, Limits, MOST_CPUS, Operation, OperationIndex, Script, Step, Strategy, Subject, Tally,
     TallyOf, Watchdog, explore_on, watch,
 };
-pub use of_psci::{
-    Ask, Board, Hook, HooksFile, MachineOptions, Port, Psci, Scenario, ScenarioError,
-};
-pub use of_rcu::{Action, KernelScenario, KernelScenarioError, Mode, Rcu, Urgency};
+pub use of_psci::{Ask, Board, Hook, HooksFile, MachineOptions, Port, Psci, Scenario};
+pub use of_rcu::{Action, KernelScenario, Mode, Rcu, Urgency};
 
 /// A breach where something does not hold.
 pub(crate) fn held(

@@ -25,7 +25,7 @@ pub use hook::Hook;
 use interleavings::subject::{Counter, Kinds, Limits, Names, Runs, Subject};
 use library::with_library;
 pub use options::MachineOptions;
-pub use scenario::{Ask, Scenario, ScenarioError};
+pub use scenario::{Ask, Scenario};
 use seeded::Fault;
 use session::with_session;
 

@@ -118,30 +118,6 @@ pub struct Scenario {
     pub resident: Option<u8>,
 }
 
-/// Why a scenario cannot be run.
-#[derive(Debug, thiserror::Error)]
-pub enum ScenarioError {
-    /// Too few or too many CPUs.
-    #[error("a scenario has 1 to {MOST_CPUS} CPUs, not {0}")]
-    Cpus(usize),
-    /// A CPU has too many calls.
-    #[error("CPU {0} has {1} calls, and at most {MOST_ACTIONS} would be right")]
-    Calls(usize, usize),
-    /// A call that the explorer does not know.
-    #[error("CPU {0} makes call {1:#x}, and `other` has one of {list}", list = passed::list())]
-    NoSuchCall(usize, u32),
-    /// A CPU is named that is not there.
-    #[error("{what} names CPU {cpu}, and there are CPUs 0 to {last}")]
-    NoSuchCpu {
-        /// Position in the file: the CPU and the call.
-        what: String,
-        /// The CPU.
-        cpu: u8,
-        /// The last that there is.
-        last: usize,
-    },
-}
-
 impl Script for Scenario {
     fn cpus(&self) -> usize {
         self.cpus.len()
@@ -217,29 +193,30 @@ impl Scenario {
     /// Checks that the CPUs which it names are there.
     ///
     /// # Errors
-    /// The error.
-    pub fn check(&self) -> Result<(), ScenarioError> {
+    /// A sentence that says what is wrong.
+    pub fn check(&self) -> Result<(), String> {
         let count = self.cpus.len();
         if count == 0 || count > MOST_CPUS {
-            return Err(ScenarioError::Cpus(count));
+            return Err(format!("a scenario has 1 to {MOST_CPUS} CPUs, not {count}"));
         }
         let known = |what: String, cpu: u8| {
             if usize::from(cpu) < count {
-                Ok(())
-            } else {
-                Err(ScenarioError::NoSuchCpu {
-                    what,
-                    cpu,
-                    last: count - 1,
-                })
+                return Ok(());
             }
+            Err(format!(
+                "{what} names CPU {cpu}, and there are CPUs 0 to {}",
+                count - 1
+            ))
         };
         for &cpu in self.off.iter().chain(&self.resident) {
             known("`off` or `resident`".to_owned(), cpu)?;
         }
         for (cpu, asks) in self.cpus.iter().enumerate() {
             if asks.len() > MOST_ACTIONS {
-                return Err(ScenarioError::Calls(cpu, asks.len()));
+                let count = asks.len();
+                return Err(format!(
+                    "CPU {cpu} has {count} calls, and at most {MOST_ACTIONS} would be right"
+                ));
             }
             for ask in asks {
                 if let Ask::On(target)
@@ -253,7 +230,10 @@ impl Scenario {
                 if let Ask::Other(function) = *ask
                     && !passed::CALLS.iter().any(|&(known, _)| known == function)
                 {
-                    return Err(ScenarioError::NoSuchCall(cpu, function));
+                    let list = passed::list();
+                    return Err(format!(
+                        "CPU {cpu} makes call {function:#x}, and `other` has one of {list}"
+                    ));
                 }
             }
         }

@@ -234,26 +234,6 @@ pub struct KernelScenario {
     pub cpus: Vec<Vec<Action>>,
 }
 
-/// Why a scenario cannot be run.
-#[derive(Debug, thiserror::Error)]
-pub enum KernelScenarioError {
-    /// Too few or too many CPUs.
-    #[error("a scenario of a kernel has 2 to {MOST_CPUS} CPUs, not {0}")]
-    Cpus(usize),
-    /// Something is out of its range.
-    #[error("{what} is {value}, and {least} to {most} would be right")]
-    Range {
-        /// The subject.
-        what: String,
-        /// The value.
-        value: usize,
-        /// The least that it may be.
-        least: usize,
-        /// The most that it may be.
-        most: usize,
-    },
-}
-
 /// Fan-out at which all CPUs share one leaf.
 const ONE_LEAF: u8 = 16;
 
@@ -346,21 +326,16 @@ impl KernelScenario {
     /// Checks that everything is in its range.
     ///
     /// # Errors
-    /// What is not.
-    pub fn check(&self) -> Result<(), KernelScenarioError> {
-        let count = self.cpus.len();
-        if !(2..=MOST_CPUS).contains(&count) {
-            return Err(KernelScenarioError::Cpus(count));
-        }
+    /// A sentence that says what is not.
+    pub fn check(&self) -> Result<(), String> {
         let range = |what: String, value: usize, least, most| {
             let is_right = (least..=most).contains(&value);
-            is_right.then_some(()).ok_or(KernelScenarioError::Range {
-                what,
-                value,
-                least,
-                most,
-            })
+            is_right
+                .then_some(())
+                .ok_or_else(|| format!("{what} is {value}, and {least} to {most} would be right"))
         };
+        let cpus = self.cpus.len();
+        range("the number of CPUs".to_owned(), cpus, 2, MOST_CPUS)?;
         let fanout = self.leaf_fanout.into();
         range("`leaf_fanout`".to_owned(), fanout, 1, 16)?;
         for (cpu, actions) in self.cpus.iter().enumerate() {
