@@ -95,8 +95,8 @@ pub struct PsciOptions {
     pub search: SearchOptions,
 }
 
-/// Kinds of machine.
-#[derive(Clone, ValueEnum)]
+/// Kinds of machine, in the order of [`MachineOptions::all`].
+#[derive(Clone, Copy, ValueEnum)]
 enum MachineKind {
     /// CPUs leave coherency when they power down; bakeries.
     Leaves,
@@ -147,22 +147,10 @@ impl PsciOptions {
     pub fn plan(&self) -> miette::Result<Plan<Psci>> {
         let scenario = scenario(&self.search, Psci::read)?;
         let cpus = cpus(self.cpus, scenario.as_ref(), 6)?;
-        let own = MachineOptions::default();
-        let coherent = MachineOptions {
-            coherent: true,
-            ..own
-        };
-        let machine = |kind: &MachineKind| match kind {
-            MachineKind::Leaves => own,
-            MachineKind::Coherent => coherent,
-            MachineKind::CoherentTicket => MachineOptions {
-                ticket: true,
-                ..coherent
-            },
-        };
+        let all = MachineOptions::all();
         let machines = match &self.machine[..] {
-            [] => MachineOptions::all(),
-            given => given.iter().map(machine).collect(),
+            [] => all,
+            given => given.iter().map(|&kind| all[kind as usize]).collect(),
         };
         let load = |hooks: &PathBuf| -> miette::Result<_> {
             self.search.check_for_hooks()?;
