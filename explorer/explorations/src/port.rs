@@ -250,8 +250,8 @@ unsafe extern "C" fn find_pieces(
 /// It is no shared object with hooks.
 pub fn load_port(file: &Path) -> Result<&'static dyn Port, Wrong> {
     let shown = file.display();
-    let bytes =
-        std::fs::read(file).map_err(|error| Wrong::new(format!("{shown}: {error}"), HELP))?;
+    let bytes = disk::read(file, disk::MOST_BYTES)
+        .map_err(|error| Wrong::new(format!("{shown}: {error}"), HELP))?;
     let hooks = Hook::ALL
         .into_iter()
         .flat_map(|hook| (0..MOST_CPUS).map(move |cpu| (hook.name(), cpu)));
