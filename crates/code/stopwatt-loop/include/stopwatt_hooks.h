@@ -99,9 +99,10 @@ struct stopwatt_psci_hooks {
     void (*pwr_domain_on_finish)(const psci_power_state_t *target_state);
     void (*pwr_domain_suspend_finish)(const psci_power_state_t *target_state);
 
-    /* The board's own answer stands where these are NULL. The board's power_state has the state of
-     * level N in bits 4N+3 to 4N, the level at which the caller is the last in bits 15 to 12, and bit
-     * 30 where the CPU loses its contents. A port may refuse some of the board's states. */
+    /* Where these are NULL, the board has all its states, a domain takes the shallowest request, and
+     * the system goes off. The board's power_state has the state of level N in bits 4N+3 to 4N, the
+     * level at which the caller is the last in bits 15 to 12, and bit 30 where the CPU loses its
+     * contents. A port may refuse some of the board's states, or take them for shallower ones. */
     int (*validate_power_state)(unsigned int power_state, psci_power_state_t *req_state);
     plat_local_state_t (*get_target_pwr_state)(unsigned int level, const plat_local_state_t *requests,
                                                unsigned int count);

@@ -26,7 +26,7 @@ pub(crate) enum Request {
         last: u8,
     },
     DefaultSuspend(States),
-    SystemSuspend,
+    SystemSuspend(States),
     Mode,
 }
 
@@ -107,6 +107,10 @@ struct CpuBooks {
     power_on_failed: bool,
     /// A standby that others know of has ended, and the CPU is not out of it yet.
     is_back: bool,
+    /// What was asked for, where a port has taken it for a shallower state.
+    wanted: Option<States>,
+    /// What a port has answered for its domains, by level.
+    targets: [Option<u8>; 3],
     /// The answer of the rules of the suspend, where the OS coordinates: an error, or 0.
     verdict: Option<u64>,
     /// The state that ended at each level by the present call, or 0, and its least time.
@@ -275,6 +279,7 @@ impl Ledger {
         (own.asked, own.committed, own.slept, own.left_early) = (false, false, false, false);
         (own.looked, own.pending) = (false, false);
         (own.due, own.power_on_failed, own.is_back, own.verdict) = (due, false, false, None);
+        (own.wanted, own.targets) = (None, [None; 3]);
         if matches!(asks, Request::Suspend { .. }) {
             own.awake_since = None;
         }
@@ -325,6 +330,22 @@ impl Ledger {
     /// The platform refuses a state: the call may return INVALID_PARAMETERS.
     pub(crate) fn refuses_state(&mut self, cpu: usize) {
         self.cpus[cpu].due |= NO_STATE;
+    }
+
+    /// A port takes the request of a CPU for these states, which are not deeper.
+    pub(crate) fn takes(&mut self, cpu: usize, taken: States) {
+        let own = &mut self.cpus[cpu];
+        if let Request::Suspend { states, .. } | Request::SystemSuspend(states) = &mut own.asks {
+            own.wanted = Some(std::mem::replace(states, taken)).filter(|wanted| *wanted != taken);
+        }
+    }
+
+    /// A port answers with the state of a CPU's domain at a level; returns its answer for the level
+    /// below.
+    pub(crate) fn answers(&mut self, cpu: usize, level: u8, state: u8) -> Option<u8> {
+        let targets = &mut self.cpus[cpu].targets;
+        targets[usize::from(level)] = Some(state);
+        targets[usize::from(level) - 1]
     }
 
     pub(crate) fn power_on_failed(&mut self, cpu: usize, failed: bool) {
@@ -404,8 +425,9 @@ impl Ledger {
         answer
     }
 
-    /// Platform-coordinated: each domain takes the shallowest state that is asked of it, and above
-    /// one that runs everything runs. The highest level of which something is asked, as well.
+    /// Platform-coordinated: each domain takes the state that the board has for what is asked of it,
+    /// or that the port has answered, and above one that runs everything runs. The highest level of
+    /// which something is asked, as well.
     fn coordinate(&mut self, cpu: usize, asked: &States) -> (States, u8) {
         let to = highest(asked);
         let mut granted = [asked[0], 0, 0];
@@ -417,7 +439,9 @@ impl Ledger {
                 .iter()
                 .enumerate()
                 .filter(|(other, _)| Self::shares(cpu, *other, level));
-            let state = layout::coordinate(of_domain.map(|(_, books)| books.noted[level]));
+            let state = self.cpus[cpu].targets[level].unwrap_or_else(|| {
+                layout::coordinate(of_domain.map(|(_, books)| books.noted[level]))
+            });
             down = down && state != 0;
             granted[level] = if down { state } else { 0 };
         }
@@ -493,7 +517,7 @@ impl Ledger {
         let mode = self.mode_of(cpu);
         Ok(match asks {
             Request::Off => self.coordinate(cpu, &SYSTEM),
-            Request::SystemSuspend => {
+            Request::SystemSuspend(states) => {
                 if let Some((other, _)) = self.cpus.iter().enumerate().find(|(other, books)| {
                     *other != cpu && !books.down.is_some_and(|down| down.off)
                 }) {
@@ -502,8 +526,8 @@ impl Ledger {
                         format!("CPU {cpu} suspends the system, and CPU {other} is not off"),
                     ));
                 }
-                self.cpus[cpu].noted = SYSTEM;
-                (SYSTEM, TOP)
+                self.cpus[cpu].noted = states;
+                (states, TOP)
             }
             Request::DefaultSuspend(states) => self.coordinate(cpu, &states),
             Request::Suspend { states, last } => {
@@ -519,6 +543,16 @@ impl Ledger {
                     }
                 };
                 if by_os {
+                    if let Some(wanted) = self.cpus[cpu].wanted.filter(|_| self.is_exact) {
+                        return Err((
+                            Invariant::Answer,
+                            format!(
+                                "CPU {cpu} in validate_power_state takes {} for {}, and the OS coordinates: {0} or an error would be right",
+                                shown(&wanted),
+                                shown(&states)
+                            ),
+                        ));
+                    }
                     if verdict != 0 && self.is_exact {
                         return wrong_state(format!(
                             "CPU {cpu} is granted {} as the last up to level {last}, and {} would be right",
@@ -730,7 +764,7 @@ impl Ledger {
             }
             Request::Off => (resident && own.committed)
                 .then(|| "CPU_OFF went on where the Trusted OS resides, and returned".to_owned()),
-            Request::SystemSuspend => {
+            Request::SystemSuspend(_) => {
                 let slept = x0 == 0 && (own.slept || own.left_early);
                 (x0 != DENIED && !slept)
                     .then(|| "SYSTEM_SUSPEND, in which it did not sleep, returned".to_owned())

@@ -197,14 +197,11 @@ impl Board {
     /// The power controller is asked to turn a CPU on; false if it refuses.
     pub(crate) fn ask_for_power(&self, target: usize) -> bool {
         self.does(&TURN_ON, target as u64);
-        let fails = self.answer(Kind::PowerOnFails, 2) == 1;
-        self.ledger
-            .borrow_mut()
-            .power_on_failed(self.process(), fails);
-        if !fails {
+        let is_on = self.answer(Kind::PowerOnFails, 2) == 0;
+        if is_on {
             self.send(Command::On { cpu: target as u8 });
         }
-        !fails
+        is_on
     }
 
     /// The platform's answer for the present call.
@@ -539,6 +536,9 @@ impl Platform for Board {
                 result == 0
             }
         };
+        self.ledger
+            .borrow_mut()
+            .power_on_failed(self.process(), !is_on);
         is_on.then_some(()).ok_or(Error::InternalFailure)
     }
 

@@ -4,7 +4,7 @@
 use super::acts::{CLOSE_PORT, HOOK, OPEN_PORT, POWER_DOWN};
 use super::board::{Board, Command, variables_of};
 use super::hook::Hook;
-use super::ledger::{SYSTEM, States};
+use super::ledger::{SYSTEM, States, is_sound, shown};
 use super::{layout, names};
 use interleavings::subject::{Invariant, MOST_CPUS, Order};
 
@@ -121,10 +121,11 @@ impl Board {
         given
     }
 
-    /// `pwr_domain_on` has returned: it has done what it says.
+    /// `pwr_domain_on` has returned: it has done what it says. It may refuse without asking the power
+    /// controller.
     pub(crate) fn check_given(&self, target: usize, result: i32) {
         let gave = self.state().gave.get();
-        if gave != Some(result == 0) {
+        if (gave == Some(true)) != (result == 0) {
             let did = ["was not asked to turn", "refuses to turn", "turns"]
                 [gave.map_or(0, |gave| 1 + usize::from(gave))];
             self.hook_fails(
@@ -134,7 +135,8 @@ impl Board {
         }
     }
 
-    /// The hook of a power-down has returned: it has done what it was told.
+    /// The hook of a power-down has returned: it goes no deeper than it was told. Leaving a cluster
+    /// on is allowed (PSCI DEN0022, 4.2.3.1).
     pub(crate) fn check_told(&self, cluster: bool) {
         let (process, own) = (self.process(), self.state().cluster);
         let told = self
@@ -144,8 +146,7 @@ impl Board {
             .copied()
             .find(|command| command.takes_down(process));
         let what = match told {
-            Some(Command::Down { cluster: told, .. }) if told == cluster => return,
-            Some(_) if cluster => format!("leaves cluster {own} on, and was told that it goes off"),
+            Some(Command::Down { cluster: told, .. }) if told <= cluster => return,
             Some(_) => format!("takes cluster {own} down, and was told that it stays on"),
             None => "does not tell the power controller that the CPU goes down".to_owned(),
         };
@@ -153,7 +154,9 @@ impl Board {
     }
 
     /// The states of a `power_state`, and the level at which the caller is the last. A port may
-    /// refuse states that the board has, and may not take others.
+    /// refuse states that the board has, and may not take others. It may take one for a shallower
+    /// state of the domains above the CPU, where the platform coordinates: there a request is a vote
+    /// (PSCI DEN0022, 4.2.3.1), and where the OS coordinates it is complied with or refused (5.4).
     pub(crate) fn decode(&self, raw: u32) -> Option<(States, u8)> {
         let known = layout::decode(raw);
         // Statistics are also kept of states that the port refuses.
@@ -163,17 +166,9 @@ impl Board {
         let mut states = [0; 3];
         match (self.hook(Hook::Validate, raw.into(), &mut states), known) {
             (None, _) => known,
-            (Some(0), Some((right, _))) if right == states => known,
             (Some(0), _) => {
-                let right = if known.is_some() {
-                    "stands for others"
-                } else {
-                    "is no state of the board"
-                };
-                self.hook_fails(
-                    Invariant::Answer,
-                    &format!("takes {raw:#x} for {states:?}, and it {right}"),
-                )
+                self.takes(&format!("{raw:#x}"), states, known.map(|(asked, _)| asked));
+                known.map(|(_, last)| (states, last))
             }
             (Some(_), _) => {
                 self.ledger.borrow_mut().refuses_state(self.process());
@@ -182,7 +177,35 @@ impl Board {
         }
     }
 
-    /// The state of a domain whose CPUs ask for `requests`.
+    /// A port takes a request for these states: for what it asks for, or for a shallower state of the
+    /// domains above the CPU.
+    fn takes(&self, request: &str, states: States, asked: Option<States>) {
+        let sound = asked.filter(|asked| is_sound(asked) && is_sound(&states));
+        let is_shallower = sound.is_some_and(|asked| {
+            states[0] == asked[0]
+                && states
+                    .iter()
+                    .zip(asked)
+                    .all(|(state, asked)| *state <= asked)
+        });
+        if is_shallower || asked == Some(states) {
+            return self.ledger.borrow_mut().takes(self.process(), states);
+        }
+        let right = asked.filter(is_sound).map_or_else(
+            || "it is no state of the board".to_owned(),
+            |asked| {
+                format!(
+                    "{} or a shallower state of its domains would be right",
+                    shown(&asked)
+                )
+            },
+        );
+        let what = format!("takes {request} for {}, and {right}", shown(&states));
+        self.hook_fails(Invariant::Answer, &what)
+    }
+
+    /// The state of a domain whose CPUs ask for `requests`: a port's answer, which no CPU's request
+    /// is shallower than, or the shallowest request, as TF-A has it.
     pub(crate) fn coordinated(&self, level: u8, requests: impl Iterator<Item = u8>) -> u8 {
         if self.port.is_none() {
             return layout::coordinate(requests);
@@ -192,17 +215,32 @@ impl Board {
             all[count] = request;
             count += 1;
         }
-        let state = self.hook(Hook::TargetState, level.into(), &mut all[..count]);
-        state.map_or_else(
-            || layout::coordinate(all[..count].iter().copied()),
-            |state| state as u8,
-        )
+        let shallowest = all[..count].iter().copied().min().unwrap_or(0);
+        let answer = self.hook(Hook::TargetState, level.into(), &mut all[..count]);
+        let state = answer.map_or(shallowest, |state| state as u8);
+        let below = self
+            .ledger
+            .borrow_mut()
+            .answers(self.process(), level, state);
+        let wrong = if state > shallowest {
+            format!("a CPU asks for no deeper state than {shallowest}")
+        } else if layout::loses(level, state)
+            && below.is_some_and(|below| !layout::loses(level - 1, below))
+        {
+            format!("level {} keeps its contents", level - 1)
+        } else {
+            return state;
+        };
+        let what = format!("answers state {state} for level {level}, and {wrong}");
+        self.hook_fails(Invariant::DomainState, &what)
     }
 
     /// The states of SYSTEM_SUSPEND.
     pub(crate) fn system_states(&self) -> States {
         let mut states = SYSTEM;
-        self.hook(Hook::SystemState, 0, &mut states);
+        if self.hook(Hook::SystemState, 0, &mut states).is_some() {
+            self.takes("SYSTEM_SUSPEND", states, Some(SYSTEM));
+        }
         states
     }
 }

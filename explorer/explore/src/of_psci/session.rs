@@ -6,7 +6,9 @@ use super::board::{Board, Entry, Port, Power, TurnOn};
 use super::frame::{BOOT, DOWN, SCRIPT};
 use super::hook::Hook;
 use super::layout;
-use super::ledger::{DENIED, Ledger, NOT_OFFERED, Request, States, VETO, WRONG_ENTRY, highest};
+use super::ledger::{
+    DENIED, Ledger, NOT_OFFERED, Request, SYSTEM, States, VETO, WRONG_ENTRY, highest,
+};
 use super::library::{self, Library, entry_of};
 use super::names::{kind_of, lock, statistics};
 use super::passed;
@@ -26,6 +28,8 @@ struct Snapshot {
     memory: Memory,
     ledger: Ledger,
     clusters: Vec<(bool, bool)>,
+    /// CPUs that are off, as a mask: also those that the port has not turned on.
+    off: u64,
     /// The port's own data.
     data: Vec<u8>,
 }
@@ -72,7 +76,7 @@ impl Runs<Scenario> for Session<'_> {
         }
         self.scenario.borrow_mut().clone_from(scenario);
         self.restore(key);
-        self.start(SCRIPT, mask, by);
+        self.start(SCRIPT, self.snapshots[&key].off, by);
         self.board.resident.set(scenario.resident);
         let mut ledger = self.board.ledger.borrow_mut();
         ledger.clone_from(&self.snapshots[&key].ledger);
@@ -171,6 +175,9 @@ impl Session<'_> {
                 .iter()
                 .map(|cluster| (cluster.power.get(), cluster.port.get()))
                 .collect(),
+            off: board.states.iter().rev().fold(0, |off, cpu| {
+                off << 1 | u64::from(cpu.power.get() != Power::On)
+            }),
             data: board.port.map(Port::data).unwrap_or_default(),
         })
     }
@@ -182,7 +189,7 @@ impl Session<'_> {
             .port
             .iter()
             .for_each(|port| port.set_data(Some(&snapshot.data)));
-        self.reset_cpus(key.0, &snapshot.clusters);
+        self.reset_cpus(snapshot.off, &snapshot.clusters);
     }
 
     fn reset_cpus(&self, off: u64, clusters: &[(bool, bool)]) {
@@ -384,7 +391,7 @@ const ON_PENDING: u64 = -5i64 as u64;
 fn draw_answers(board: &Board, ask: Ask, asks: Request) -> (u64, bool) {
     let loses = match asks {
         Request::Suspend { states, .. } | Request::DefaultSuspend(states) => states[0] == 2,
-        Request::Off | Request::SystemSuspend => true,
+        Request::Off | Request::SystemSuspend(_) => true,
         Request::Nothing | Request::Mode => false,
     };
     let due = if loses && board.answer(Kind::Denied, 2) == 1 {
@@ -417,7 +424,7 @@ fn call(board: &Board, library: &Library<'_>, number: usize, ask: Ask) -> (Optio
         Ask::Off => Request::Off,
         Ask::Suspend { states, last } => Request::Suspend { states, last },
         Ask::DefaultSuspend => Request::DefaultSuspend(layout::default_suspend(process)),
-        Ask::SystemSuspend => Request::SystemSuspend,
+        Ask::SystemSuspend => Request::SystemSuspend(SYSTEM),
         Ask::Mode(_) => Request::Mode,
         _ => Request::Nothing,
     };

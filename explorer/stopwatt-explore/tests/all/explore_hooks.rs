@@ -5,7 +5,7 @@ use crate::common::{error_of, root, shared_object, stopwatt_in};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
-use std::process::Output;
+use std::process::{Command, Output};
 
 /// The example, with other lines in place of some of its own, as `NAME.so` in the folder.
 fn port(folder: &Path, name: &str, lines: &[(&str, &str)]) {
@@ -125,18 +125,12 @@ fn faults_of_other_kinds_are_named_with_their_hook() {
             "after pwr_domain_",
             vec![(opens, "if (state->pwr_domain_state[1] > STOPWATT_OFF)")],
         ),
-        ("dirty", "domain-state", "in pwr_domain_", vec![(set, "")]),
+        ("dirty", "domain-up", "in pwr_domain_", vec![(set, "")]),
         (
             "mute",
             "domain-state",
             "in pwr_domain_",
             vec![(told, "if (last) hw->power_down(last);")],
-        ),
-        (
-            "alone",
-            "domain-state",
-            "in pwr_domain_",
-            vec![(told, "hw->power_down(0);")],
         ),
         (
             "deaf",
@@ -171,6 +165,196 @@ fn faults_of_other_kinds_are_named_with_their_hook() {
         let (broken, what) = found(folder, name, &lines, "1");
         assert!(
             broken == invariant && what.contains(hook),
+            "{name}: {broken}: {what}"
+        );
+    }
+}
+
+/// A port that does what it is told, whose hooks may first do something else.
+const PLAIN: &str = r#"
+#include "stopwatt_hooks.h"
+#include <stddef.h>
+static const struct stopwatt_hardware *hw;
+static uint32_t calls;
+static int on(uint64_t mpidr)
+{
+    calls++;
+    /* on */
+    return hw->power_on(STOPWATT_CPU_OF(mpidr)) ? PSCI_E_INTERN_FAIL : PSCI_E_SUCCESS;
+}
+static void down(const psci_power_state_t *state)
+{
+    int cluster = state->pwr_domain_state[1] == STOPWATT_OFF;
+    /* down */
+    if (cluster)
+        hw->close_port();
+    hw->power_down(cluster);
+}
+static void up(const psci_power_state_t *state)
+{
+    if (state->pwr_domain_state[1] == STOPWATT_OFF)
+        hw->open_port();
+}
+static int validate(unsigned int raw, psci_power_state_t *to)
+{
+    uint8_t *state = to->pwr_domain_state;
+    for (int level = 0; level < 3; level++)
+        state[level] = raw >> (4 * level) & 15;
+    if (state[0] == 0 || state[0] > 2 || state[1] > 2 || state[2] > 1 || raw & 0xbfff0000 ||
+        (raw >> 30 & 1) != (state[0] == STOPWATT_OFF))
+        return PSCI_E_INVALID_PARAMS;
+    /* validate */
+    return PSCI_E_SUCCESS;
+}
+static plat_local_state_t target(unsigned int level, const plat_local_state_t *asked, unsigned int count)
+{
+    plat_local_state_t least = asked[0], most = asked[0];
+    for (unsigned int i = 1; i < count; i++) {
+        least = asked[i] < least ? asked[i] : least;
+        most = asked[i] > most ? asked[i] : most;
+    }
+    calls = calls * 31 + level + most;
+    /* target */
+    return least;
+}
+static void system_state(psci_power_state_t *to)
+{
+    to->pwr_domain_state[0] = to->pwr_domain_state[1] = STOPWATT_OFF;
+    to->pwr_domain_state[2] = STOPWATT_SYSTEM_OFF;
+    /* system */
+}
+static const struct stopwatt_psci_hooks hooks = {
+    .abi = STOPWATT_HOOKS_ABI, .hardware = &hw, .pwr_domain_on = on, .pwr_domain_off = down,
+    .pwr_domain_suspend = down, .pwr_domain_on_finish = up, .pwr_domain_suspend_finish = up,
+    .validate_power_state = validate, .get_target_pwr_state = target,
+    .get_sys_suspend_power_state = system_state,
+};
+const struct stopwatt_psci_hooks *stopwatt_psci_hooks(uint32_t n) { return n ? NULL : &hooks; }
+"#;
+
+/// What exploring the plain port says, with a line in place of a comment: the invariant that breaks
+/// and the sentence, or nothing.
+fn judged(folder: &Path, name: &str, hook: &str, line: &str) -> Option<(String, String)> {
+    let comment = format!("/* {hook} */");
+    assert!(PLAIN.contains(&comment), "{comment}");
+    let file = folder.join(name).with_extension("c");
+    fs::write(&file, PLAIN.replace(&comment, line)).unwrap();
+    shared_object(&file, folder);
+    let output = explore(folder, &["--hooks", &format!("{name}.so")]);
+    assert!(
+        matches!(output.status.code(), Some(0 | 1)),
+        "{name}: {}",
+        error_of(&output)
+    );
+    let story: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let text = |key: &str| Some(story["found"][key].as_str()?.to_owned());
+    text("invariant").zip(text("what"))
+}
+
+#[test]
+fn a_port_may_be_shallower_than_its_cpus_ask_for() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, hook, line) in [
+        ("plain", "target", ""),
+        ("runs", "target", "least = STOPWATT_RUN;"),
+        // Any state that no request is shallower than, another one each time.
+        (
+            "any",
+            "target",
+            "least = level == 1 ? (calls >> 3) % (least + 1u) : STOPWATT_RUN;",
+        ),
+        ("stays", "down", "cluster = 0;"),
+        (
+            "stays_at_times",
+            "down",
+            "cluster = cluster && ++calls % 3;",
+        ),
+        // Also while CPUs boot.
+        ("refuses", "on", "if (calls % 2) return PSCI_E_INTERN_FAIL;"),
+        (
+            "cpu_only",
+            "validate",
+            "if (state[1]) return PSCI_E_INVALID_PARAMS;",
+        ),
+        ("none", "validate", "return PSCI_E_INVALID_PARAMS;"),
+        ("awake", "system", "to->pwr_domain_state[2] = STOPWATT_RUN;"),
+        (
+            "kept",
+            "system",
+            "to->pwr_domain_state[1] = STOPWATT_RETENTION; to->pwr_domain_state[2] = STOPWATT_RUN;",
+        ),
+    ] {
+        let found = judged(folder.path(), name, hook, line);
+        assert_eq!(found, None, "{name}");
+    }
+}
+
+#[test]
+fn a_port_that_is_deeper_than_its_cpus_ask_for_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, hook, line, invariant, told) in [
+        (
+            "deepest",
+            "target",
+            "least = most;",
+            "domain-state",
+            "in get_target_pwr_state answers state",
+        ),
+        (
+            "unknown",
+            "target",
+            "least = least ? 7 : 0;",
+            "domain-state",
+            "answers state 7",
+        ),
+        (
+            "above",
+            "target",
+            "least = level == 1 && least ? STOPWATT_RETENTION : least;",
+            "domain-state",
+            "for level 2, and level 1 keeps its contents",
+        ),
+        (
+            "always",
+            "down",
+            "cluster = state->pwr_domain_state[1] != STOPWATT_RUN;",
+            "domain-state",
+            "down, and was told that it stays on",
+        ),
+        (
+            "all",
+            "validate",
+            "if (state[0] == STOPWATT_OFF) state[1] = STOPWATT_OFF;",
+            "answer",
+            "in validate_power_state takes 0x4000",
+        ),
+        (
+            "cpu",
+            "validate",
+            "if (state[0] == STOPWATT_OFF && state[1] == STOPWATT_OFF) state[0] = STOPWATT_RETENTION, state[1] = state[2] = STOPWATT_RUN;",
+            "answer",
+            "or a shallower state of its domains would be right",
+        ),
+        // Where the OS coordinates, a request is no vote.
+        (
+            "low",
+            "validate",
+            "if (state[0] == STOPWATT_OFF && state[1] == STOPWATT_OFF) state[1] = state[2] = STOPWATT_RUN;",
+            "answer",
+            "and the OS coordinates",
+        ),
+        (
+            "standby",
+            "system",
+            "to->pwr_domain_state[0] = STOPWATT_RETENTION; to->pwr_domain_state[1] = to->pwr_domain_state[2] = STOPWATT_RUN;",
+            "answer",
+            "in get_sys_suspend_power_state takes SYSTEM_SUSPEND for 1.0.0",
+        ),
+    ] {
+        let found = judged(folder.path(), name, hook, line);
+        let (broken, what) = found.unwrap_or_else(|| panic!("{name} was not found"));
+        assert!(
+            broken == invariant && what.contains(told),
             "{name}: {broken}: {what}"
         );
     }
@@ -233,9 +417,13 @@ fn what_is_no_port_is_refused_with_its_file_and_its_cause() {
         ],
     );
     port(folder, "cut", &[("    .hardware = &hw,\n", "")]);
+    let made = Command::new("mkfifo").arg(folder.join("fifo")).status();
+    assert!(made.unwrap().success());
     port(folder, "port", &[]);
     for (file, cause) in [
         ("none.so", "No such file"),
+        ("/dev/zero", "regular file"),
+        ("fifo", "regular file"),
         ("text.so", "cannot be loaded"),
         ("empty.so", "has no function `stopwatt_psci_hooks`"),
         ("old.so", "is of version 7"),
