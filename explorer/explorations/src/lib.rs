@@ -14,4 +14,4 @@ pub use coverage::add_coverage;
 pub use port::load_port;
 pub use record::{READABLE, experiment, nothing_found, record};
 pub use recorded::Recordable;
-pub use schedule::{Schedule, ScheduleError, subject_of};
+pub use schedule::{Schedule, subject_of};

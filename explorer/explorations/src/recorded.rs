@@ -1,7 +1,7 @@
 //! The subject of an exploration, as far as recordings need to know it.
 
 use document::Document;
-use explore::{KernelScenario, MachineOptions, Mode, Port, Psci, Rcu, Scenario, Subject};
+use explore::{MachineOptions, Mode, Port, Psci, Rcu, Script, Subject};
 use seeded::{Fault, Place};
 
 /// A subject whose runs can be recorded and repeated.
@@ -31,12 +31,6 @@ pub trait Recordable: Subject + Sync {
     /// All faults that it can have: what is static there, not a copy of it.
     const FAULTS: &'static &'static [Fault];
 
-    /// Says what is wrong with what CPUs are to do.
-    ///
-    /// # Errors
-    /// A sentence.
-    fn check(script: &Self::Script) -> Result<(), String>;
-
     /// Says what is wrong with a machine.
     ///
     /// # Errors
@@ -52,8 +46,10 @@ pub trait Recordable: Subject + Sync {
     /// What is wrong, with its line.
     fn read(document: &Document) -> Result<Self::Script, document::Error> {
         let help = format!("stopwatt explore {} --help shows one", Self::NAME);
-        let script = document.read().map_err(|error| error.with_help(&help))?;
-        Self::check(&script).map_err(|wrong| document.wrong_as_a_whole(wrong, help))?;
+        let script: Self::Script = document.read().map_err(|error| error.with_help(&help))?;
+        script
+            .check()
+            .map_err(|wrong| document.wrong_as_a_whole(wrong, help))?;
         Ok(script)
     }
 
@@ -90,10 +86,6 @@ impl Recordable for Psci {
 
     fn fault(&self) -> Option<&'static Fault> {
         self.fault
-    }
-
-    fn check(script: &Scenario) -> Result<(), String> {
-        script.check()
     }
 
     fn check_machine(machine: &MachineOptions) -> Result<(), String> {
@@ -134,9 +126,5 @@ impl Recordable for Rcu {
 
     fn fault(&self) -> Option<&'static Fault> {
         self.fault
-    }
-
-    fn check(script: &KernelScenario) -> Result<(), String> {
-        script.check()
     }
 }

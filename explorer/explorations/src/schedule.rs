@@ -7,6 +7,7 @@ use explore::{
     Counterexample, CounterexampleIn, Deviation, Failure, HooksFile, Invariant, Limits,
     OperationIndex, Port, Script,
 };
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 /// The version of the text.
@@ -46,28 +47,8 @@ pub struct Schedule<S: Recordable> {
     deviation: Vec<Deviation>,
 }
 
-/// Why a schedule cannot be run.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ScheduleError {
-    /// The text is no schedule, or is cut short.
-    #[error(transparent)]
-    Text(#[from] document::Error),
-    /// It is for something that is not there.
-    #[error("the schedule is for `{0}`, and there are `psci` and `rcu`")]
-    Subject(String),
-    /// The library has changed since.
-    #[error(
-        "the schedule is for a library whose sources are {found}, and this program has {own}: the same operations may mean something else"
-    )]
-    Sources {
-        /// The subject that the schedule is for.
-        found: String,
-        /// The subject that this program has.
-        own: String,
-    },
-    /// It is for another version of this program, or its parts do not fit together.
-    #[error("{0}")]
-    Scenario(String),
+fn read<T: DeserializeOwned>(schedule: &Document) -> Result<T, String> {
+    schedule.read().map_err(|error| error.to_string())
 }
 
 fn own_sources<S: Recordable>() -> String {
@@ -78,18 +59,18 @@ fn own_sources<S: Recordable>() -> String {
 ///
 /// # Errors
 /// It is no schedule, or one of another version.
-pub fn subject_of(schedule: &Document) -> Result<String, ScheduleError> {
+pub fn subject_of(schedule: &Document) -> Result<String, String> {
     #[derive(Deserialize)]
     struct Head {
         format: u32,
         subject: String,
     }
-    let head: Head = schedule.read()?;
+    let head: Head = read(schedule)?;
     if head.format != FORMAT {
-        return Err(ScheduleError::Scenario(format!(
+        return Err(format!(
             "the schedule has format {}, and this program reads format {FORMAT}",
             head.format
-        )));
+        ));
     }
     Ok(head.subject)
 }
@@ -123,81 +104,73 @@ impl<S: Recordable> Schedule<S> {
             .unwrap_or_else(|error| unreachable!("a schedule is plain data: {error}"))
     }
 
-    /// Reads the text.
+    /// Opens a schedule by its text: its subject, its finding, and the limits of a run. With
+    /// `anyway`, a library or a port that has changed since is no error.
     ///
     /// # Errors
-    /// It is no schedule of this subject.
-    pub fn read(schedule: &Document) -> Result<Self, ScheduleError> {
-        Ok(schedule.read()?)
-    }
-
-    /// Opens a schedule: its subject, its finding, and the limits of a run. With `anyway`, a
-    /// library whose sources have changed is no error.
-    ///
-    /// # Errors
-    /// It is for another build, or its parts do not fit together.
-    pub fn open(&self, anyway: bool) -> Result<(S, CounterexampleIn<S>, Limits), ScheduleError> {
-        if self.subject != S::NAME {
-            return Err(ScheduleError::Subject(self.subject.clone()));
+    /// It is no schedule of this subject, or for another build, or its parts do not fit together: a
+    /// sentence that says what is wrong.
+    pub fn open(text: &Document, anyway: bool) -> Result<(S, CounterexampleIn<S>, Limits), String> {
+        let schedule: Self = read(text)?;
+        let own = own_sources::<S>();
+        if !anyway && schedule.sources != own {
+            return Err(format!(
+                "the schedule is for a library whose sources are {}, and this program has {own}: the same operations may mean something else; find it again with this program, or add --anyway",
+                schedule.sources
+            ));
         }
-        if !anyway && self.sources != own_sources::<S>() {
-            return Err(ScheduleError::Sources {
-                found: self.sources.clone(),
-                own: own_sources::<S>(),
-            });
-        }
-        let fault = self.fault.as_ref().map(|name| {
-            seeded::find(S::FAULTS, name)
-                .ok_or_else(|| ScheduleError::Scenario(format!("there is no fault `{name}`")))
+        let fault = schedule.fault.as_ref().map(|name| {
+            seeded::find(S::FAULTS, name).ok_or_else(|| format!("there is no fault `{name}`"))
         });
-        S::check(&self.scenario)
-            .and_then(|()| S::check_machine(&self.machine))
-            .map_err(ScheduleError::Scenario)?;
-        let cpus = self.scenario.cpus();
-        if let Some(deviation) = self
+        schedule.scenario.check()?;
+        S::check_machine(&schedule.machine)?;
+        let cpus = schedule.scenario.cpus();
+        if let Some(deviation) = schedule
             .deviation
             .iter()
             .find(|deviation| usize::from(deviation.process) > cpus)
         {
-            return Err(ScheduleError::Scenario(format!(
+            return Err(format!(
                 "a deviation is of process {}, and the scenario has {cpus} CPUs",
                 deviation.process
-            )));
+            ));
         }
-        let port = self.port(anyway)?;
-        let found = self.finding()?;
-        if !Limits::STEPS.contains(&self.steps) {
+        let port = schedule.port(anyway)?;
+        let found = schedule.finding()?;
+        if !Limits::STEPS.contains(&schedule.steps) {
             let (least, most) = (Limits::STEPS.start(), Limits::STEPS.end());
-            return Err(ScheduleError::Scenario(format!(
+            return Err(format!(
                 "a run may make {least} to {most} operations, not {}",
-                self.steps
-            )));
+                schedule.steps
+            ));
         }
         Ok((
-            S::with(cpus, self.machine, fault.transpose()?, port),
+            S::with(cpus, schedule.machine, fault.transpose()?, port),
             found,
-            Limits { steps: self.steps },
+            Limits {
+                steps: schedule.steps,
+            },
         ))
     }
 
     /// Loads the port that the finding was made with, if it was made with one.
-    fn port(&self, anyway: bool) -> Result<Option<&'static dyn Port>, ScheduleError> {
+    fn port(&self, anyway: bool) -> Result<Option<&'static dyn Port>, String> {
         let Some(HooksFile { file, crc32 }) = &self.hooks else {
             return Ok(None);
         };
-        let port = load_port(file).map_err(|wrong| ScheduleError::Scenario(wrong.message))?;
+        let port = load_port(file).map_err(|wrong| wrong.message)?;
         if !anyway && port.file().crc32 != *crc32 {
             let why = "has changed since: find it again with this port, or add --anyway";
-            return Err(ScheduleError::Scenario(format!("{} {why}", file.display())));
+            return Err(format!("{} {why}", file.display()));
         }
         Ok(Some(port))
     }
 
     /// The finding that the schedule leads to.
-    fn finding(&self) -> Result<CounterexampleIn<S>, ScheduleError> {
-        let strategy = self.strategy.parse().map_err(ScheduleError::Scenario)?;
+    fn finding(&self) -> Result<CounterexampleIn<S>, String> {
+        let strategy = self.strategy.parse()?;
         let hash = u64::from_str_radix(&self.hash, 16)
-            .map_err(|_| ScheduleError::Scenario(format!("`{}` is no hash", self.hash)))?;
+            .map_err(|_| format!("`{}` is no hash", self.hash))?;
         let failure = Failure {
             invariant: self.invariant,
             what: self.what.clone(),

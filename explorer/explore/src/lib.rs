@@ -37,7 +37,7 @@ pub use interleavings::subject::{
     TallyOf, Watchdog, explore_on, watch,
 };
 pub use of_psci::{Ask, Board, Hook, HooksFile, MachineOptions, Port, Psci, Scenario};
-pub use of_rcu::{Action, KernelScenario, Mode, Rcu, Urgency};
+pub use of_rcu::{Action, Idle, KernelScenario, Mode, Rcu, Urgency};
 
 /// A breach where something does not hold.
 pub(crate) fn held(

@@ -4,7 +4,7 @@ use crate::printout::Printout;
 use clap::Args;
 use console::Console;
 use document::Document;
-use explorations::{Recordable, Schedule, ScheduleError, subject_of};
+use explorations::{Recordable, Schedule, subject_of};
 use explore::story::{Narrator, that_matter};
 use explore::{Account, CounterexampleIn, Psci, Rcu, Script, Subject};
 use miette::{Context, IntoDiagnostic, miette};
@@ -58,10 +58,13 @@ pub fn replay(console: &Console, options: &ReplayOptions) -> miette::Result<Prin
         )
     })?;
     let text = &Document::new("the schedule", facts.schedule.as_str());
-    match subject_of(text).into_diagnostic().wrap_err_with(cannot)? {
+    let refused = |error: String| miette!("{}: {error}", cannot());
+    match subject_of(text).map_err(refused)? {
         subject if subject == Rcu::NAME => replay_of::<Rcu>(console, options, text, header.seed),
         subject if subject == Psci::NAME => replay_of::<Psci>(console, options, text, header.seed),
-        subject => Err(miette!("{}: {}", cannot(), ScheduleError::Subject(subject))),
+        subject => Err(refused(format!(
+            "the schedule is for `{subject}`, and there are `psci` and `rcu`"
+        ))),
     }
 }
 
@@ -72,19 +75,8 @@ fn replay_of<S: Recordable>(
     seed: u64,
 ) -> miette::Result<Printout> {
     let folder = options.recording.display().to_string();
-    let cannot = || format!("cannot replay {folder}");
-    let refused = |error: ScheduleError| match error {
-        ScheduleError::Sources { .. } => {
-            miette!(
-                help = "find it again with this program, or add --anyway",
-                "{}: {error}",
-                cannot()
-            )
-        }
-        error => miette!("{}: {error}", cannot()),
-    };
-    let schedule = Schedule::<S>::read(text).map_err(refused)?;
-    let (subject, found, limits) = schedule.open(options.anyway).map_err(refused)?;
+    let (subject, found, limits) = Schedule::<S>::open(text, options.anyway)
+        .map_err(|error| miette!("cannot replay {folder}: {error}"))?;
     let (ran, account) = subject.account(&found, limits);
     let same = ran.hash == found.hash;
     let answer = if ran.failure.is_some() {

@@ -182,19 +182,8 @@ impl Script for Scenario {
         sentences.push(coordinates.to_owned());
         sentences
     }
-}
 
-impl Scenario {
-    /// The call of a number of a CPU, if there is one.
-    pub(crate) fn ask(&self, cpu: usize, number: usize) -> Option<Ask> {
-        self.cpus.get(cpu)?.get(number).copied()
-    }
-
-    /// Checks that the CPUs which it names are there.
-    ///
-    /// # Errors
-    /// A sentence that says what is wrong.
-    pub fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), String> {
         let count = self.cpus.len();
         if count == 0 || count > MOST_CPUS {
             return Err(format!("a scenario has 1 to {MOST_CPUS} CPUs, not {count}"));
@@ -238,6 +227,13 @@ impl Scenario {
             }
         }
         Ok(())
+    }
+}
+
+impl Scenario {
+    /// The call of a number of a CPU, if there is one.
+    pub(crate) fn ask(&self, cpu: usize, number: usize) -> Option<Ask> {
+        self.cpus.get(cpu)?.get(number).copied()
     }
 
     /// Draws a scenario for `cpus` CPUs into this one: who takes part, and one to three calls each.

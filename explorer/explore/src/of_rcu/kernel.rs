@@ -10,7 +10,7 @@ use super::library::{
     SOFTIRQ_RUNS, SOFTIRQS,
 };
 use super::oracle::Oracle;
-use super::scenario::{Action, DEPTH, KernelScenario, Mode, Urgency, stall_s};
+use super::scenario::{Action, DEPTH, Idle, KernelScenario, Mode, Urgency, stall_s};
 use super::thread;
 use crate::Word;
 use ::points::{Point, Sink};
@@ -68,20 +68,6 @@ enum Occupation {
     Idle(u64, IdleNeed),
     /// Off until this jiffy.
     Off(u64),
-}
-
-/// What a device interrupt does on an idle CPU.
-#[derive(Clone, Copy, Default)]
-struct Device {
-    looks: u8,
-    replaces: bool,
-    lasts: u8,
-}
-
-impl Device {
-    fn comes(self) -> bool {
-        self.looks > 0 || self.replaces
-    }
 }
 
 #[derive(Default)]
@@ -536,21 +522,7 @@ impl<'k> RunningCpu<'k> {
             }
             Action::Switch(to) => self.switch(usize::from(to)),
             Action::Thread { which, steps } => self.run_thread(usize::from(which), steps),
-            Action::Idle {
-                jiffies,
-                looks,
-                replaces,
-                lasts,
-            } => {
-                self.idle(
-                    now + u64::from(jiffies),
-                    Device {
-                        looks,
-                        replaces,
-                        lasts,
-                    },
-                );
-            }
+            Action::Idle(device) => self.idle(now + u64::from(device.jiffies), device),
             Action::Off(jiffies) if self.cpu > 0 => self.go_off(jiffies),
             Action::Off(_) => {}
             Action::Jiffy => self.end_jiffy(),
@@ -574,7 +546,7 @@ impl<'k> RunningCpu<'k> {
         if reading || self.scenario.borrow().busy_end {
             self.switch(reader().unwrap_or(self.cpu));
         } else {
-            self.idle(u64::MAX, Device::default());
+            self.idle(u64::MAX, Idle::default());
         }
     }
 
@@ -837,7 +809,7 @@ impl<'k> RunningCpu<'k> {
         self.take_task(self.cpu);
     }
 
-    fn idle(&self, until: u64, device: Device) {
+    fn idle(&self, until: u64, device: Idle) {
         let state = &self.state;
         self.put_task();
         let mut need = self.idle_need();
@@ -847,7 +819,7 @@ impl<'k> RunningCpu<'k> {
         self.rcu.rcu.idle_enter(self);
         state.kicked.set(false);
         // The device's interrupt comes a jiffy later, or with a tick that comes before.
-        let mut interrupt_at = if device.comes() {
+        let mut interrupt_at = if device.looks > 0 || device.replaces {
             self.jiffy() + 1
         } else {
             u64::MAX
@@ -891,12 +863,15 @@ impl<'k> RunningCpu<'k> {
 
     /// A device's interrupt on an idle CPU: its handler reads, and replaces what it read. It may
     /// last for jiffies, in which the others go on.
-    fn device(&self, device: Device) {
-        let Device {
+    fn device(
+        &self,
+        Idle {
             looks,
             replaces,
             lasts,
-        } = device;
+            ..
+        }: Idle,
+    ) {
         if self.end.get().is_some() {
             return;
         }

@@ -13,7 +13,7 @@ mod thread;
 
 use engine::SplitMix64;
 use interleavings::subject::{Counter, Kinds, Limits, Names, Runs, Subject};
-pub use scenario::{Action, KernelScenario, Mode, Urgency};
+pub use scenario::{Action, Idle, KernelScenario, Mode, Urgency};
 use seeded::Fault;
 
 /// The RCU library, sound or with a fault.

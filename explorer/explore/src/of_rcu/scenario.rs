@@ -103,24 +103,29 @@ pub enum Action {
         /// Steps at most.
         steps: u8,
     },
-    /// The CPU is idle for this number of jiffies, unless it is needed.
-    Idle {
-        /// Jiffies, at least 1.
-        jiffies: u8,
-        /// An interrupt that comes meanwhile reads an object, and looks at it so often.
-        #[serde(default)]
-        looks: u8,
-        /// And then replaces it.
-        #[serde(default)]
-        replaces: bool,
-        /// The jiffies for which the handler lasts, and reads all the time.
-        #[serde(default)]
-        lasts: u8,
-    },
+    /// The CPU is idle, unless it is needed.
+    Idle(Idle),
     /// The CPU goes off for this number of jiffies, at least 1. CPU 0 stays.
     Off(u8),
     /// The CPU waits for the next jiffy.
     Jiffy,
+}
+
+/// The jiffies for which a CPU is idle, and what a device's interrupt does meanwhile.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Idle {
+    /// Jiffies, at least 1.
+    pub jiffies: u8,
+    /// An interrupt that comes meanwhile reads an object, and looks at it so often.
+    #[serde(default)]
+    pub looks: u8,
+    /// And then replaces it.
+    #[serde(default)]
+    pub replaces: bool,
+    /// The jiffies for which the handler lasts, and reads all the time.
+    #[serde(default)]
+    pub lasts: u8,
 }
 
 impl Action {
@@ -146,7 +151,7 @@ impl Action {
             Self::Replace { .. } => 2,
             Self::Switch(_) => 3,
             Self::Thread { .. } => 4,
-            Self::Idle { .. } => 5,
+            Self::Idle(_) => 5,
             Self::Off(_) => 6,
             Self::Jiffy => 7,
         }
@@ -178,12 +183,12 @@ impl Display for Action {
             Self::Switch(_) => f.write_str("switches to another task"),
             Self::Thread { steps: 1, .. } => f.write_str("runs a step of a thread"),
             Self::Thread { steps, .. } => write!(f, "runs up to {steps} steps of a thread"),
-            Self::Idle {
+            Self::Idle(Idle {
                 jiffies,
                 looks,
                 replaces,
                 lasts,
-            } => {
+            }) => {
                 write!(f, "is idle for {jiffies} {}", jiffies_word(jiffies))?;
                 if looks > 0 && lasts > 0 {
                     write!(f, ", with a handler of {lasts} {}", jiffies_word(lasts))?;
@@ -315,19 +320,8 @@ impl Script for KernelScenario {
         sentences.push(format!("{}.", settings.join("; ")));
         sentences
     }
-}
 
-impl KernelScenario {
-    /// The action of a number of a CPU, if there is one.
-    pub(crate) fn action_of(&self, cpu: usize, number: usize) -> Option<Action> {
-        self.cpus.get(cpu)?.get(number).copied()
-    }
-
-    /// Checks that everything is in its range.
-    ///
-    /// # Errors
-    /// A sentence that says what is not.
-    pub fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), String> {
         let range = |what: String, value: usize, least, most| {
             let is_right = (least..=most).contains(&value);
             is_right
@@ -354,7 +348,7 @@ impl KernelScenario {
                     Action::Thread { steps, .. } => {
                         range(of("the number of steps"), steps.into(), 1, 255)?
                     }
-                    Action::Idle { jiffies, .. } | Action::Off(jiffies) => {
+                    Action::Idle(Idle { jiffies, .. }) | Action::Off(jiffies) => {
                         range(of("the number of jiffies"), jiffies.into(), 1, 255)?;
                     }
                     Action::Leave | Action::Switch(_) | Action::Jiffy => {}
@@ -362,6 +356,13 @@ impl KernelScenario {
             }
         }
         Ok(())
+    }
+}
+
+impl KernelScenario {
+    /// The action of a number of a CPU, if there is one.
+    pub(crate) fn action_of(&self, cpu: usize, number: usize) -> Option<Action> {
+        self.cpus.get(cpu)?.get(number).copied()
     }
 
     /// Draws a scenario for `cpus` CPUs into this one.
@@ -410,17 +411,19 @@ impl KernelScenario {
                             which: below(8),
                             steps: 1 + below(12),
                         },
-                        86..97 if !(mode.hotplug() && cpu > 0 && below(3) == 0) => Action::Idle {
-                            // Others then do much that this CPU hears nothing of.
-                            jiffies: if below(6) == 0 {
-                                8 + below(24)
-                            } else {
-                                1 + below(6)
-                            },
-                            looks: if below(2) == 0 { 0 } else { below(20) },
-                            replaces: below(12) < replaces,
-                            lasts: if below(3) == 0 { below(lasts) } else { 0 },
-                        },
+                        86..97 if !(mode.hotplug() && cpu > 0 && below(3) == 0) => {
+                            Action::Idle(Idle {
+                                // Others then do much that this CPU hears nothing of.
+                                jiffies: if below(6) == 0 {
+                                    8 + below(24)
+                                } else {
+                                    1 + below(6)
+                                },
+                                looks: if below(2) == 0 { 0 } else { below(20) },
+                                replaces: below(12) < replaces,
+                                lasts: if below(3) == 0 { below(lasts) } else { 0 },
+                            })
+                        }
                         _ if mode.hotplug() && cpu > 0 => Action::Off(1 + below(5)),
                         _ => Action::Leave,
                     };

@@ -38,6 +38,14 @@ pub trait Script: Clone + Default + PartialEq + Debug + 'static {
 
     /// The whole of it in sentences.
     fn sentences(&self) -> Vec<String>;
+
+    /// Says what is wrong with a script that was written by hand.
+    ///
+    /// # Errors
+    /// A sentence.
+    fn check(&self) -> Result<(), String> {
+        Ok(())
+    }
 }
 
 /// The number of actions that all CPUs have together, and settings that are not the plainest.
