@@ -6,10 +6,10 @@ use console::Console;
 use console::Progress;
 use explorations::Recordable;
 use explore::{Exploration, Limits, MachineOptions, Mode, Psci, Rcu, Strategy};
-use itertools::Itertools;
 use miette::IntoDiagnostic;
 use seeded::Fault;
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::json;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use stopwatt::Answer;
@@ -73,17 +73,22 @@ fn list(console: &Console, options: &FaultsOptions) -> Printout {
 const LOOKED_FOR: Duration = Duration::from_secs(30);
 
 /// The result of a search for a fault with one seed.
+#[derive(Serialize)]
 struct Try {
+    seed: u64,
     schedules: u64,
     seconds: f64,
-    found: Option<ShortRun>,
+    found: bool,
+    #[serde(flatten)]
+    short: Option<ShortRun>,
 }
 
 /// The finding, shrunk.
+#[derive(Serialize)]
 struct ShortRun {
     invariant: &'static str,
     deviations: usize,
-    seconds: f64,
+    seconds_to_shrink: f64,
     /// The shrunk run did the same when it was repeated.
     replayed: bool,
 }
@@ -128,23 +133,25 @@ fn look_for(subject: &impl Recordable, seed: u64, limits: Limits, progress: &Pro
         start.elapsed() < LOOKED_FOR && progress.check().is_ok()
     });
     let seconds = start.elapsed().as_secs_f64();
-    let found = tally.found.map(|found| {
+    let short = tally.found.map(|found| {
         let start = Instant::now();
         let shrunk = subject.simplest(&found, limits);
-        let seconds = start.elapsed().as_secs_f64();
+        let seconds_to_shrink = start.elapsed().as_secs_f64();
         let (again, _) = subject.replay(&shrunk, limits);
         let replayed = again.hash == shrunk.hash;
         ShortRun {
             invariant: shrunk.failure.invariant.name(),
             deviations: shrunk.schedule.len(),
-            seconds,
+            seconds_to_shrink,
             replayed,
         }
     });
     Try {
+        seed,
         schedules: tally.schedules,
         seconds,
-        found,
+        found: short.is_some(),
+        short,
     }
 }
 
@@ -164,14 +171,10 @@ fn find(console: &Console, options: &FaultsOptions) -> miette::Result<Printout> 
             }
             all &= tries
                 .iter()
-                .all(|one| one.found.as_ref().is_some_and(|found| found.replayed));
+                .all(|one| one.short.as_ref().is_some_and(|short| short.replayed));
             let mut row = vec![format!("{library}/{}", fault.name)];
             row.extend(tries.iter().flat_map(cells));
             rows.push(row);
-            let tries = (options.seed..)
-                .zip(&tries)
-                .map(|(seed, one)| value(seed, one))
-                .collect_vec();
             values.push(json!({ "library": library, "name": fault.name, "commit": fault.commit, "tries": tries }));
         }
     }
@@ -203,10 +206,10 @@ fn find(console: &Console, options: &FaultsOptions) -> miette::Result<Printout> 
 }
 
 fn cells(one: &Try) -> Vec<String> {
-    let (left, shrinking) = match &one.found {
-        Some(found) => (
-            found.deviations.to_string(),
-            format!("{:.2}", found.seconds),
+    let (left, shrinking) = match &one.short {
+        Some(short) => (
+            short.deviations.to_string(),
+            format!("{:.2}", short.seconds_to_shrink),
         ),
         None => ("not found".to_owned(), String::new()),
     };
@@ -216,15 +219,4 @@ fn cells(one: &Try) -> Vec<String> {
         left,
         shrinking,
     ]
-}
-
-fn value(seed: u64, one: &Try) -> Value {
-    let mut value = json!({ "seed": seed, "schedules": one.schedules, "seconds": one.seconds, "found": one.found.is_some() });
-    if let Some(found) = &one.found {
-        value["replayed"] = json!(found.replayed);
-        value["invariant"] = json!(found.invariant);
-        value["deviations"] = json!(found.deviations);
-        value["seconds_to_shrink"] = json!(found.seconds);
-    }
-    value
 }
