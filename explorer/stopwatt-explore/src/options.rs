@@ -39,6 +39,10 @@ pub struct SearchOptions {
     /// alone: every run that differs from the others, one scenario after the other.
     #[arg(long, value_name = "STRATEGY")]
     strategy: Vec<Strategy>,
+    /// Operations that a run may make before it counts as one that never ends [default: 10000, for
+    /// RCU 200000].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(i64::from(*Limits::STEPS.start())..=i64::from(*Limits::STEPS.end())))]
+    steps: Option<u32>,
     /// Seed of everything that is drawn.
     #[arg(long, default_value_t = 1, value_name = "N")]
     seed: u64,
@@ -88,9 +92,6 @@ pub struct PsciOptions {
     /// The kind of machine; may be given again [default: all in turn].
     #[arg(long, value_name = "KIND")]
     machine: Vec<MachineKind>,
-    /// Operations that a run may make before it counts as one that never ends.
-    #[arg(long, default_value_t = Limits::default().steps, value_name = "N", value_parser = clap::value_parser!(u32).range(i64::from(*Limits::STEPS.start())..=i64::from(*Limits::STEPS.end())))]
-    steps: u32,
     #[command(flatten)]
     pub search: SearchOptions,
 }
@@ -132,9 +133,6 @@ pub struct RcuOptions {
     /// The way in which RCU is configured; may be given again [default: all in turn].
     #[arg(long, value_name = "MODE", value_parser = mode)]
     mode: Vec<Mode>,
-    /// Operations that a run may make before it counts as one that never ends.
-    #[arg(long, default_value_t = Rcu::LIMITS.steps, value_name = "N", value_parser = clap::value_parser!(u32).range(i64::from(*Limits::STEPS.start())..=i64::from(*Limits::STEPS.end())))]
-    steps: u32,
     #[command(flatten)]
     pub search: SearchOptions,
 }
@@ -163,8 +161,7 @@ impl PsciOptions {
             fault: self.fault,
             port: self.hooks.as_ref().map(load).transpose()?,
         };
-        self.search
-            .plan(subject, scenario, Limits { steps: self.steps })
+        self.search.plan(subject, scenario, Limits::default())
     }
 }
 
@@ -185,8 +182,7 @@ impl RcuOptions {
             modes: modes.to_vec(),
             fault: self.fault,
         };
-        self.search
-            .plan(subject, scenario, Limits { steps: self.steps })
+        self.search.plan(subject, scenario, Rcu::LIMITS)
     }
 }
 
@@ -217,6 +213,7 @@ impl SearchOptions {
                 "dpor tries every run in turn, so no other strategy can have a turn"
             ));
         }
+        let limits = self.steps.map_or(limits, |steps| Limits { steps });
         let schedules = self.schedules.unwrap_or(u64::MAX);
         let exploration = Exploration {
             strategies,
