@@ -87,26 +87,6 @@ struct Edit {
     text: String,
 }
 
-impl Edit {
-    /// Leaves out the lines at both ends that stay as they are: they only say where the change is.
-    fn drop_context(&mut self, text: &str) {
-        while let Some(line) = self.text.split_inclusive('\n').next()
-            && line.ends_with('\n')
-            && text[self.at.clone()].starts_with(line)
-        {
-            self.at.start += line.len();
-            self.text.drain(..line.len());
-        }
-        while let Some(line) = self.text.split_inclusive('\n').next_back()
-            && let Some(rest) = text[self.at.clone()].strip_suffix(line)
-            && (rest.is_empty() || rest.ends_with('\n'))
-        {
-            self.at.end -= line.len();
-            self.text.truncate(self.text.len() - line.len());
-        }
-    }
-}
-
 /// A function whose body can be there several times.
 struct Body {
     name: String,
@@ -314,7 +294,7 @@ impl Source {
                 ));
             }
         };
-        let mut edit = Edit {
+        let edit = Edit {
             at,
             text: change.after.clone(),
         };
@@ -339,7 +319,6 @@ impl Source {
             });
             return Ok(());
         }
-        edit.drop_context(&self.text);
         match self
             .bodies
             .iter()
