@@ -12,13 +12,14 @@ use nix::unistd::write;
 use shared_object::{Wrong, tables, text};
 use std::cell::Cell;
 use std::ffi::{c_char, c_int, c_uint, c_void};
+use std::mem::transmute;
 use std::path::Path;
 use std::ptr;
 use std::slice;
 use std::sync::Once;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-const ABI: u32 = 1;
+const ABI: u32 = 2;
 const ORDERS: [Order; 2] = [Order::Relaxed, Order::Ordered];
 const VARIABLES_MAX: usize = 64;
 const HELP: &str = "a shared object with hooks: cc -O2 -shared -fPIC port.c -o port.so; docs/explore-hooks.md has one";
@@ -50,27 +51,18 @@ thread_local! {
     static CALL: Cell<Call> = const { Cell::new((ptr::null(), None)) };
 }
 
-/// `struct stopwatt_psci_hooks`.
+/// `struct stopwatt_psci_hooks`. Its hooks stand in the order of [`Hook`], and each has a type of its
+/// own.
 #[repr(C)]
 #[derive(Clone, Copy)]
 struct Table {
     abi: u32,
     hardware: *mut *const Hardware,
     variables: *const *const c_char,
-    hooks: Hooks,
+    hooks: [Option<Function>; Hook::ALL.len()],
 }
 
-/// Its hooks. States are those of three levels.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-struct Hooks {
-    setup: Option<unsafe extern "C" fn()>,
-    on: Option<unsafe extern "C" fn(u64) -> c_int>,
-    down_and_up: [Option<unsafe extern "C" fn(*const u8)>; 4],
-    validate: Option<unsafe extern "C" fn(c_uint, *mut u8) -> c_int>,
-    target_state: Option<unsafe extern "C" fn(c_uint, *const u8, c_uint) -> u8>,
-    system_state: Option<unsafe extern "C" fn(*mut u8)>,
-}
+type Function = unsafe extern "C" fn();
 
 /// Makes `struct stopwatt_hardware`: functions of the board for the hook that runs.
 macro_rules! hardware {
@@ -135,7 +127,7 @@ struct LoadedPort {
     file: HooksFile,
     variables: Vec<String>,
     running: &'static Running,
-    hooks: Hooks,
+    hooks: [Option<Function>; Hook::ALL.len()],
     /// Its writable memory: address and bytes of each piece, and what was there first.
     pieces: Vec<Piece>,
     first: Vec<u8>,
@@ -154,32 +146,57 @@ impl Port for LoadedPort {
         self.running.text()
     }
 
+    fn has(&self, hook: Hook) -> bool {
+        self.hooks[hook as usize].is_some()
+    }
+
     fn call(&self, board: &Board, hook: Hook, argument: u64, states: &mut [u8]) -> Option<i32> {
+        let function = self.hooks[hook as usize]?;
         CALL.set((board, Some(self.running)));
         self.running.at.store(
             LOADS + 1 + hook as usize * MOST_CPUS + board.process(),
             Relaxed,
         );
-        let (hooks, at, count) = (&self.hooks, states.as_mut_ptr(), states.len() as c_uint);
+        let (at, count, number) = (
+            states.as_mut_ptr(),
+            states.len() as c_uint,
+            argument as c_uint,
+        );
         // SAFETY: the functions are of these types by the interface, and the states are as many as
         // it says.
         let result = unsafe {
             match hook {
-                Hook::SetUp => hooks.setup.map(|hook| (hook(), 0).1),
-                Hook::On => hooks.on.map(|hook| hook(argument)),
-                Hook::Off | Hook::Suspend | Hook::OnFinish | Hook::SuspendFinish => hooks
-                    .down_and_up[hook as usize - Hook::Off as usize]
-                    .map(|hook| (hook(at), 0).1),
-                Hook::Validate => hooks.validate.map(|hook| hook(argument as c_uint, at)),
-                Hook::TargetState => hooks
-                    .target_state
-                    .map(|hook| hook(argument as c_uint, at, count).into()),
-                Hook::SystemState => hooks.system_state.map(|hook| (hook(at), 0).1),
+                Hook::SetUp => {
+                    function();
+                    0
+                }
+                Hook::On | Hook::EntryPoint => {
+                    transmute::<Function, extern "C" fn(u64) -> c_int>(function)(argument)
+                }
+                Hook::Validate => transmute::<Function, extern "C" fn(c_uint, *mut u8) -> c_int>(
+                    function,
+                )(number, at),
+                Hook::TargetState => transmute::<
+                    Function,
+                    extern "C" fn(c_uint, *mut u8, c_uint) -> u8,
+                >(function)(number, at, count)
+                .into(),
+                Hook::OffEarly => {
+                    transmute::<Function, extern "C" fn(*mut u8) -> c_int>(function)(at)
+                }
+                Hook::Standby => {
+                    transmute::<Function, extern "C" fn(u8)>(function)(argument as u8);
+                    0
+                }
+                _ => {
+                    transmute::<Function, extern "C" fn(*mut u8)>(function)(at);
+                    0
+                }
             }
         };
         self.running.at.store(0, Relaxed);
         CALL.take();
-        result
+        Some(result)
     }
 
     fn data(&self) -> Vec<u8> {
@@ -280,13 +297,9 @@ pub fn load_port(file: &Path) -> Result<&'static dyn Port, Wrong> {
         ))
     })?;
     let hooks = table.hooks;
-    let there = [hooks.on.is_some()]
-        .into_iter()
-        .chain(hooks.down_and_up.iter().map(Option::is_some));
-    let mut missing = Hook::ALL[Hook::On as usize..]
+    let mut missing = Hook::ALL[Hook::On as usize..Hook::Validate as usize]
         .iter()
-        .map(|hook| hook.name())
-        .zip(there)
+        .map(|&hook| (hook.name(), hooks[hook as usize].is_some()))
         .chain([("hardware", !table.hardware.is_null())]);
     if let Some((missing, _)) = missing.find(|&(_, there)| !there) {
         return Err(Wrong::new(
@@ -304,7 +317,8 @@ pub fn load_port(file: &Path) -> Result<&'static dyn Port, Wrong> {
     let variables = (0..count).map_while(name).collect();
     // SAFETY: by the interface a variable of the port.
     unsafe { *table.hardware = &raw const HARDWARE };
-    let mut pieces: (usize, Vec<Piece>) = (hooks.on.map_or(0, |hook| hook as usize), Vec::new());
+    let address = hooks[Hook::On as usize].map_or(0, |hook| hook as usize);
+    let mut pieces: (usize, Vec<Piece>) = (address, Vec::new());
     // SAFETY: the function gets the pieces back, and nobody else has them meanwhile.
     unsafe { libc::dl_iterate_phdr(Some(find_pieces), (&raw mut pieces).cast()) };
     let mut port = LoadedPort {

@@ -23,11 +23,12 @@ extern "C" {
 #endif
 
 /* The version of this interface. Stopwatt refuses any other. */
-#define STOPWATT_HOOKS_ABI 1
+#define STOPWATT_HOOKS_ABI 2
 
 /* The results of hooks. */
 #define PSCI_E_SUCCESS 0
 #define PSCI_E_INVALID_PARAMS (-2)
+#define PSCI_E_DENIED (-3)
 #define PSCI_E_INTERN_FAIL (-6)
 
 /* Local states: the domain runs, keeps its contents, or loses them. The system has no retention, and
@@ -107,6 +108,20 @@ struct stopwatt_psci_hooks {
     plat_local_state_t (*get_target_pwr_state)(unsigned int level, const plat_local_state_t *requests,
                                                unsigned int count);
     void (*get_sys_suspend_power_state)(psci_power_state_t *req_state);
+
+    /* As in TF-A, each may be NULL. With the cache on: before the flush of a suspend, unless the
+     * machine keeps CPUs coherent; and behind pwr_domain_on_finish. */
+    void (*pwr_domain_suspend_pwrdown_early)(const psci_power_state_t *target_state);
+    void (*pwr_domain_on_finish_late)(const psci_power_state_t *target_state);
+    /* Before the WFI of a power-down, with the cache off and no lock held; it returns. The last place
+     * for power_down. In older releases pwr_domain_pwr_down_wfi. */
+    void (*pwr_domain_pwr_down)(const psci_power_state_t *target_state);
+    /* CPU_OFF, before it begins. PSCI_E_DENIED refuses it. */
+    int (*pwr_domain_off_early)(const psci_power_state_t *target_state);
+    /* Before the WFI of a standby of the CPU alone; it returns. */
+    void (*cpu_standby)(plat_local_state_t cpu_state);
+    /* Whether the normal world may be entered there: PSCI_E_SUCCESS or not. */
+    int (*validate_ns_entrypoint)(uintptr_t ns_entrypoint);
 };
 
 /* The hooks of this shared object for n = 0; NULL for any other n. */

@@ -2,7 +2,7 @@
 //! explorer's machine.
 
 use super::hook::Hook;
-use super::ledger::Ledger;
+use super::ledger::{Ledger, States};
 use super::names::names;
 use super::options::MachineOptions;
 use super::reached;
@@ -44,6 +44,9 @@ pub trait Port: Debug + Sync {
 
     /// The hook that runs at the moment, with its CPU, and the file of it.
     fn running(&self) -> Option<&str>;
+
+    /// True if it has this hook.
+    fn has(&self, hook: Hook) -> bool;
 
     /// Calls a hook for the CPU that runs; `None` if it has none. `states` are those that the hook
     /// is told, or makes.
@@ -133,6 +136,10 @@ pub(crate) struct CpuState {
     /// turned on, where it asked for that.
     pub(crate) loaded: Cell<Option<(u16, u64)>>,
     pub(crate) gave: Cell<Option<bool>>,
+    /// The states that it goes down to, or has come up from; and while it goes down, whether it is to
+    /// wake by itself.
+    pub(crate) levels: Cell<States>,
+    pub(crate) goes: Cell<Option<bool>>,
     /// True while the context of the CPU is saved and not restored yet.
     pub(crate) saved: Cell<bool>,
 }

@@ -4,6 +4,7 @@ use super::acts::{POWER_OFF, POWER_OFF_WITH_CLUSTER, POWER_ON, RESET, WAIT_FOR_P
 use super::board::{Board, Command, FOR_COMMAND, FOR_POWER_DOWN, Power, TurnOn};
 use super::frame::DOWN;
 use super::hook::Hook;
+use super::layout;
 use interleavings::subject::{Invariant, Kind, Operation, Wait};
 
 impl Board {
@@ -29,6 +30,13 @@ impl Board {
 
     /// The terminal WFI. Returns if an interrupt ends it.
     pub(crate) fn wait_for_power_down(&self) {
+        let goes = self.state().goes.get().filter(|_| self.port.is_some());
+        if goes.is_some() {
+            let mut levels = self.state().levels.get();
+            self.hook(Hook::PowerDown, 0, &mut levels);
+            self.check_told(layout::loses(1, levels[1]));
+        }
+        self.state().goes.set(None);
         self.does(&WAIT_FOR_POWER_DOWN, 0);
         let process = self.process();
         // The port's WFI has a DSB before it.
@@ -36,8 +44,7 @@ impl Board {
         self.ledger.borrow_mut().rests(process, self.step_count());
         if self.is_going_down(process) {
             // A CPU_OFF of a port has no way back.
-            let may_return = self.state().hook.get() != Some(Hook::Off);
-            if may_return && self.answer(Kind::WfiReturns, 2) == 1 {
+            if goes != Some(false) && self.answer(Kind::WfiReturns, 2) == 1 {
                 self.commands
                     .borrow_mut()
                     .retain(|command| !command.takes_down(process));

@@ -1,7 +1,7 @@
 //! The platform hooks of a port.
 
 interleavings::worded! {
-    /// A platform hook.
+    /// A platform hook, in the order of the header.
     #[derive(Clone, Copy, PartialEq)]
     enum Hook;
     /// The name in C.
@@ -25,4 +25,16 @@ interleavings::worded! {
     TargetState = "get_target_pwr_state",
     /// The states of SYSTEM_SUSPEND.
     SystemState = "get_sys_suspend_power_state",
+    /// A CPU is about to leave coherency for its sleep.
+    SuspendEarly = "pwr_domain_suspend_pwrdown_early",
+    /// A CPU that was turned on is in coherency.
+    OnFinishLate = "pwr_domain_on_finish_late",
+    /// A CPU that goes down is about to wait for it, with no domain locked.
+    PowerDown = "pwr_domain_pwr_down",
+    /// A CPU wants to go off, and has not begun.
+    OffEarly = "pwr_domain_off_early",
+    /// A CPU alone waits in the state that is the argument.
+    Standby = "cpu_standby",
+    /// Whether the normal world may be entered at the address that is the argument.
+    EntryPoint = "validate_ns_entrypoint",
 }

@@ -43,7 +43,7 @@ const INTERNAL_FAILURE: u64 = -6i64 as u64;
 /// Refusals of the platform, as bits by the negative of their codes: NOT_SUPPORTED,
 /// INVALID_PARAMETERS, DENIED and INVALID_ADDRESS.
 pub const NOT_OFFERED: u64 = 1 << 1;
-const NO_STATE: u64 = 1 << 2;
+pub const NO_STATE: u64 = 1 << 2;
 pub const VETO: u64 = 1 << 3;
 pub const WRONG_ENTRY: u64 = 1 << 9;
 
@@ -327,9 +327,10 @@ impl Ledger {
         matches!(self.cpus[cpu].asks, Request::Suspend { .. })
     }
 
-    /// The platform refuses a state: the call may return INVALID_PARAMETERS.
-    pub(crate) fn refuses_state(&mut self, cpu: usize) {
-        self.cpus[cpu].due |= NO_STATE;
+    /// A port has refused the call, or not, for this reason.
+    pub(crate) fn refuses(&mut self, cpu: usize, reason: u64, refuses: bool) {
+        let due = &mut self.cpus[cpu].due;
+        *due = *due & !reason | reason * u64::from(refuses);
     }
 
     /// A port takes the request of a CPU for these states, which are not deeper.

@@ -4,7 +4,7 @@ use super::acts::{POWER_DOWN, POWERED_UP, STANDBY, TURN_ON};
 use super::board::{Board, Command, FREQUENCY};
 use super::hook::Hook;
 use super::layout;
-use super::ledger::States;
+use super::ledger::{DENIED, States, VETO, WRONG_ENTRY, highest};
 use super::names::lock;
 use super::passed;
 use super::reached;
@@ -89,10 +89,11 @@ impl Board {
             held.unwrap_or(0),
             self.step_count(),
         );
-        if let Ok((granted, by_os)) = result
-            && let Some(at) = reached::states(&granted, by_os)
-        {
-            self.count(at);
+        if let Ok((granted, by_os)) = result {
+            self.state().levels.set(granted);
+            if let Some(at) = reached::states(&granted, by_os) {
+                self.count(at);
+            }
         }
         self.hold(result.map(drop));
     }
@@ -125,6 +126,7 @@ impl Board {
             );
         }
         let cluster = layout::loses(1, states[1]);
+        self.state().goes.set(Some(wakes));
         let hooked = self
             .hook(
                 if wakes { Hook::Suspend } else { Hook::Off },
@@ -132,9 +134,7 @@ impl Board {
                 &mut states,
             )
             .is_some();
-        if hooked {
-            self.check_told(cluster);
-        } else if cluster {
+        if !hooked && cluster {
             self.shut_port();
         }
         if layout::loses(2, states[2])
@@ -187,6 +187,7 @@ impl Board {
         }
         let (cpu, now) = (self.process(), self.step_count());
         self.keep_books(|books| books.is_out(cpu, counts, Some(states), now));
+        self.state().levels.set(states);
         let hooked = self.hook(hook, 0, &mut states).is_some();
         if !hooked && layout::loses(1, states[1]) {
             self.check_holder("opens the cluster's port");
@@ -330,7 +331,12 @@ impl Platform for Board {
         Some(layout::slot(state.0))
     }
     fn is_valid_entry_point(&self, address: u64) -> bool {
-        address & layout::WRONG_ADDRESS == 0
+        let Some(result) = self.hook(Hook::EntryPoint, address, &mut []) else {
+            return address & layout::WRONG_ADDRESS == 0;
+        };
+        let mut books = self.ledger.borrow_mut();
+        books.refuses(self.process(), WRONG_ENTRY, result != 0);
+        result == 0
     }
 
     fn suspend_mode_change(&self) -> SuspendModeChange {
@@ -404,8 +410,13 @@ impl Platform for Board {
             .ok_or_else(|| error(self))
     }
 
-    fn power_down_allowed(&self, _: &CompositeState, _: PowerDown) -> bool {
+    fn power_down_allowed(&self, request: &CompositeState, why: PowerDown) -> bool {
         self.act(Operation::Own);
+        if why == PowerDown::Off
+            && self.hook(Hook::OffEarly, 0, &mut states_of(request)) == Some(DENIED as i32)
+        {
+            self.ledger.borrow_mut().refuses(self.process(), VETO, true);
+        }
         self.ledger.borrow_mut().is_asked(self.process())
     }
 
@@ -440,6 +451,9 @@ impl Platform for Board {
     fn save_context(&self) {
         self.act(Operation::Own);
         self.state().saved.set(true);
+        if !self.options.coherent {
+            self.hook(Hook::SuspendEarly, 0, &mut self.state().levels.get());
+        }
     }
 
     fn restore_context(&self) {
@@ -469,6 +483,7 @@ impl Platform for Board {
     }
     fn interrupts_init(&self) {
         self.act(Operation::Own);
+        self.hook(Hook::OnFinishLate, 0, &mut self.state().levels.get());
     }
     fn flush_caches(&self, level: Level) {
         self.act(Operation::Flush { level });
@@ -519,6 +534,9 @@ impl Platform for Board {
         self.does(&STANDBY, 0);
         let (process, states) = (self.process(), states_of(state));
         self.keep_books(|books| books.goes_down(process, states));
+        if highest(&states) == 0 {
+            self.hook(Hook::Standby, states[0].into(), &mut []);
+        }
         self.barrier_now();
         self.ledger.borrow_mut().rests(process, self.step_count());
         self.block(Wait::Interrupt);

@@ -4,27 +4,25 @@
 use super::acts::{CLOSE_PORT, HOOK, OPEN_PORT, POWER_DOWN};
 use super::board::{Board, Command, variables_of};
 use super::hook::Hook;
-use super::ledger::{SYSTEM, States, is_sound, shown};
+use super::ledger::{NO_STATE, SYSTEM, States, is_sound, shown};
 use super::{layout, names};
 use interleavings::subject::{Invariant, MOST_CPUS, Order};
 
 impl Board {
     /// Calls a hook, if there is a port that has it.
     pub(crate) fn hook(&self, hook: Hook, argument: u64, states: &mut [u8]) -> Option<i32> {
-        let port = self.port?;
+        let port = self.port.filter(|port| port.has(hook))?;
         let state = self.state();
-        let last = state.hook.replace(Some(hook));
-        // The hooks behind these only answer.
-        if hook as usize <= Hook::SuspendFinish as usize {
+        state.hook.set(Some(hook));
+        if !matches!(
+            hook,
+            Hook::Validate | Hook::TargetState | Hook::SystemState | Hook::EntryPoint
+        ) {
             state.loaded.set(None);
             state.gave.set(None);
             self.does(&HOOK, hook as u64);
         }
-        let result = port.call(self, hook, argument, states);
-        if result.is_none() {
-            state.hook.set(last);
-        }
-        result
+        port.call(self, hook, argument, states)
     }
 
     /// The hook that a CPU is in, or was in last, behind a preposition; nothing without a port.
@@ -100,7 +98,7 @@ impl Board {
         self.commands
             .borrow_mut()
             .retain(|command| !command.takes_down(process));
-        let wakes = self.state().hook.get() == Some(Hook::Suspend);
+        let wakes = self.state().goes.get() == Some(true);
         self.send(Command::Down {
             cpu: process as u8,
             cluster,
@@ -135,7 +133,7 @@ impl Board {
         }
     }
 
-    /// The hook of a power-down has returned: it goes no deeper than it was told. Leaving a cluster
+    /// The hooks of a power-down have returned: they go no deeper than they were told. Leaving a cluster
     /// on is allowed (PSCI DEN0022, 4.2.3.1).
     pub(crate) fn check_told(&self, cluster: bool) {
         let (process, own) = (self.process(), self.state().cluster);
@@ -171,7 +169,8 @@ impl Board {
                 known.map(|(_, last)| (states, last))
             }
             (Some(_), _) => {
-                self.ledger.borrow_mut().refuses_state(self.process());
+                let mut books = self.ledger.borrow_mut();
+                books.refuses(self.process(), NO_STATE, true);
                 None
             }
         }

@@ -23,10 +23,14 @@ fn port(folder: &Path, name: &str, lines: &[(&str, &str)]) {
 const FIXED: (&str, &str) = ("#ifdef FIXED", "#if 1");
 
 fn explore(folder: &Path, arguments: &[&str]) -> Output {
+    explore_some(folder, "50000", arguments)
+}
+
+fn explore_some(folder: &Path, schedules: &str, arguments: &[&str]) -> Output {
     let always = [
         "psci",
         "--schedules",
-        "50000",
+        schedules,
         "--replace",
         "--format",
         "json",
@@ -176,6 +180,7 @@ const PLAIN: &str = r#"
 #include <stddef.h>
 static const struct stopwatt_hardware *hw;
 static uint32_t calls;
+static int sleeps[16];
 static int on(uint64_t mpidr)
 {
     calls++;
@@ -190,8 +195,15 @@ static void down(const psci_power_state_t *state)
         hw->close_port();
     hw->power_down(cluster);
 }
+static void suspend(const psci_power_state_t *state)
+{
+    sleeps[hw->cpu()] = 1;
+    /* suspend */
+    down(state);
+}
 static void up(const psci_power_state_t *state)
 {
+    sleeps[hw->cpu()] = 0;
     if (state->pwr_domain_state[1] == STOPWATT_OFF)
         hw->open_port();
 }
@@ -223,24 +235,30 @@ static void system_state(psci_power_state_t *to)
     to->pwr_domain_state[2] = STOPWATT_SYSTEM_OFF;
     /* system */
 }
+/* functions */
 static const struct stopwatt_psci_hooks hooks = {
     .abi = STOPWATT_HOOKS_ABI, .hardware = &hw, .pwr_domain_on = on, .pwr_domain_off = down,
-    .pwr_domain_suspend = down, .pwr_domain_on_finish = up, .pwr_domain_suspend_finish = up,
+    .pwr_domain_suspend = suspend, .pwr_domain_on_finish = up, .pwr_domain_suspend_finish = up,
     .validate_power_state = validate, .get_target_pwr_state = target,
     .get_sys_suspend_power_state = system_state,
+    /* members */
 };
 const struct stopwatt_psci_hooks *stopwatt_psci_hooks(uint32_t n) { return n ? NULL : &hooks; }
 "#;
 
-/// What exploring the plain port says, with a line in place of a comment: the invariant that breaks
-/// and the sentence, or nothing.
-fn judged(folder: &Path, name: &str, hook: &str, line: &str) -> Option<(String, String)> {
-    let comment = format!("/* {hook} */");
-    assert!(PLAIN.contains(&comment), "{comment}");
+/// What exploring the plain port says, with lines in place of comments: the invariant that breaks and
+/// the sentence, or nothing.
+fn judged(folder: &Path, name: &str, lines: &[(&str, &str)]) -> Option<(String, String)> {
+    let mut source = PLAIN.to_owned();
+    for (hook, line) in lines {
+        let comment = format!("/* {hook} */");
+        assert!(source.contains(&comment), "{comment}");
+        source = source.replace(&comment, line);
+    }
     let file = folder.join(name).with_extension("c");
-    fs::write(&file, PLAIN.replace(&comment, line)).unwrap();
+    fs::write(&file, source).unwrap();
     shared_object(&file, folder);
-    let output = explore(folder, &["--hooks", &format!("{name}.so")]);
+    let output = explore_some(folder, "10000", &["--hooks", &format!("{name}.so")]);
     assert!(
         matches!(output.status.code(), Some(0 | 1)),
         "{name}: {}",
@@ -284,7 +302,7 @@ fn a_port_may_be_shallower_than_its_cpus_ask_for() {
             "to->pwr_domain_state[1] = STOPWATT_RETENTION; to->pwr_domain_state[2] = STOPWATT_RUN;",
         ),
     ] {
-        let found = judged(folder.path(), name, hook, line);
+        let found = judged(folder.path(), name, &[(hook, line)]);
         assert_eq!(found, None, "{name}");
     }
 }
@@ -351,13 +369,118 @@ fn a_port_that_is_deeper_than_its_cpus_ask_for_is_told() {
             "in get_sys_suspend_power_state takes SYSTEM_SUSPEND for 1.0.0",
         ),
     ] {
-        let found = judged(folder.path(), name, hook, line);
+        let found = judged(folder.path(), name, &[(hook, line)]);
         let (broken, what) = found.unwrap_or_else(|| panic!("{name} was not found"));
         assert!(
             broken == invariant && what.contains(told),
             "{name}: {broken}: {what}"
         );
     }
+}
+
+/// A hook that a port may leave out: its result, its argument and its name.
+const BESIDE: [(&str, &str, &str); 6] = [
+    (
+        "void",
+        "const psci_power_state_t *state",
+        "pwr_domain_suspend_pwrdown_early",
+    ),
+    (
+        "void",
+        "const psci_power_state_t *state",
+        "pwr_domain_on_finish_late",
+    ),
+    (
+        "void",
+        "const psci_power_state_t *state",
+        "pwr_domain_pwr_down",
+    ),
+    (
+        "int",
+        "const psci_power_state_t *state",
+        "pwr_domain_off_early",
+    ),
+    ("void", "plat_local_state_t state", "cpu_standby"),
+    ("int", "uintptr_t state", "validate_ns_entrypoint"),
+];
+
+/// What is said of the plain port with one of those hooks, whose body this is, and with other lines.
+fn beside(
+    folder: &Path,
+    name: &str,
+    (hook, body): (&str, &str),
+    lines: &[(&str, &str)],
+) -> Option<(String, String)> {
+    let (result, argument, _) = BESIDE.iter().find(|(.., name)| *name == hook).unwrap();
+    let function = format!("static {result} {hook}({argument}) {{ (void)state; {body} }}");
+    let member = format!(".{hook} = {hook},");
+    let lines = [
+        &[("functions", function.as_str()), ("members", &member)],
+        lines,
+    ]
+    .concat();
+    judged(folder, name, &lines)
+}
+
+#[test]
+fn every_hook_that_a_port_may_leave_out_is_called() {
+    let folder = tempfile::tempdir().unwrap();
+    for (number, (result, _, hook)) in BESIDE.iter().enumerate() {
+        let name = format!("called{number}");
+        let returns = if *result == "int" { "return 0;" } else { "" };
+        let body = format!("hw->check(0, \"it was called\"); {returns}");
+        let (broken, what) = beside(folder.path(), &name, (hook, &body), &[]).expect("a finding");
+        assert!(
+            broken == "own" && what.contains(&format!("in {hook} fails a check: it was called")),
+            "{broken}: {what}"
+        );
+        let found = beside(folder.path(), &name, (hook, returns), &[]);
+        assert_eq!(found, None, "{hook}");
+    }
+}
+
+#[test]
+fn hooks_that_a_port_may_leave_out_are_judged_by_psci() {
+    let folder = tempfile::tempdir().unwrap();
+    let off = "hw->check(state->pwr_domain_state[0] == STOPWATT_OFF, \"it comes from off\");";
+    // The power controller hears of a suspend one call later.
+    let late = "if (sleeps[hw->cpu()]) hw->power_down(0);";
+    let (quiet, told) = (("suspend", "if (state) return;"), "pwr_domain_pwr_down");
+    for (name, hook, lines) in [
+        (
+            "denies",
+            ("pwr_domain_off_early", "return PSCI_E_DENIED;"),
+            &[][..],
+        ),
+        ("nowhere", ("validate_ns_entrypoint", "return -1;"), &[]),
+        (
+            "waits",
+            (
+                "cpu_standby",
+                "hw->check(state == STOPWATT_RETENTION, \"\");",
+            ),
+            &[],
+        ),
+        ("finished", ("pwr_domain_on_finish_late", off), &[]),
+        ("early", ("pwr_domain_suspend_pwrdown_early", off), &[]),
+        ("late", (told, late), &[quiet]),
+    ] {
+        let found = beside(folder.path(), name, hook, lines);
+        assert_eq!(found, None, "{name}");
+    }
+    let deep = "if (state->pwr_domain_state[1] == STOPWATT_RETENTION) hw->close_port(), hw->power_down(1);";
+    let found = beside(folder.path(), "deep", (told, deep), &[]);
+    let (broken, what) = found.expect("a finding");
+    assert!(
+        broken == "domain-state" && what.contains("in pwr_domain_pwr_down takes cluster"),
+        "{broken}: {what}"
+    );
+    let mute = beside(folder.path(), "mute", (told, ""), &[quiet]);
+    let (broken, what) = mute.expect("a finding");
+    assert!(
+        broken == "domain-state" && what.contains("does not tell the power controller"),
+        "{broken}: {what}"
+    );
 }
 
 #[test]
