@@ -114,7 +114,8 @@ struct stopwatt_psci_hooks {
     void (*pwr_domain_suspend_pwrdown_early)(const psci_power_state_t *target_state);
     void (*pwr_domain_on_finish_late)(const psci_power_state_t *target_state);
     /* Before the WFI of a power-down, with the cache off and no lock held; it returns. The last place
-     * for power_down. In older releases pwr_domain_pwr_down_wfi. */
+     * for the power_down of a suspend; that of a CPU_OFF belongs into pwr_domain_off, since another CPU
+     * may turn this one on from here on. In older releases pwr_domain_pwr_down_wfi. */
     void (*pwr_domain_pwr_down)(const psci_power_state_t *target_state);
     /* CPU_OFF, before it begins. PSCI_E_DENIED refuses it. */
     int (*pwr_domain_off_early)(const psci_power_state_t *target_state);

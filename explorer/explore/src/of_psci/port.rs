@@ -14,12 +14,12 @@ impl Board {
         let port = self.port.filter(|port| port.has(hook))?;
         let state = self.state();
         state.hook.set(Some(hook));
+        state.loaded.set(None);
+        state.gave.set(None);
         if !matches!(
             hook,
             Hook::Validate | Hook::TargetState | Hook::SystemState | Hook::EntryPoint
         ) {
-            state.loaded.set(None);
-            state.gave.set(None);
             self.does(&HOOK, hook as u64);
         }
         port.call(self, hook, argument, states)
