@@ -4,7 +4,8 @@ use crate::test::{Condition, Quantifier, Test, Variable};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-/// The values of the observed variables when all threads have ended.
+/// The values of the observed variables when all threads have ended, each as far as the type of its
+/// variable holds it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct State(pub BTreeMap<Variable, u64>);
 
@@ -14,10 +15,7 @@ impl State {
         match condition {
             Condition::True => true,
             Condition::False => false,
-            Condition::Is(variable, value) => self
-                .0
-                .get(variable)
-                .is_some_and(|known| same(*known, *value)),
+            Condition::Is(variable, value) => self.0.get(variable) == Some(value),
             Condition::And(left, right) => self.holds(left) && self.holds(right),
             Condition::Or(left, right) => self.holds(left) || self.holds(right),
             Condition::Not(inner) => !self.holds(inner),
@@ -38,12 +36,11 @@ impl State {
                 .iter()
                 .find(|(_, elements)| elements.contains(variable));
             let _ = match array {
-                None => write!(text, "{variable}={}; ", test.shown(*value)),
+                None => write!(text, "{variable}={}; ", test.shown(variable, *value)),
                 Some((name, elements)) if elements.first() == Some(variable) => {
                     let values: Vec<String> = elements
                         .iter()
-                        .filter_map(|element| self.0.get(element))
-                        .map(|value| test.shown(*value))
+                        .filter_map(|element| Some(test.shown(element, *self.0.get(element)?)))
                         .collect();
                     write!(text, "{name}={{{}}}; ", values.join(","))
                 }
@@ -51,13 +48,6 @@ impl State {
             };
         }
     }
-}
-
-/// True if two values are the same, or one of them is the other's low word: a test writes -1 of a
-/// register of 32 bits, too.
-pub fn same(known: u64, wanted: u64) -> bool {
-    let negative_word = wanted.cast_signed() < 0 && i32::try_from(wanted.cast_signed()).is_ok();
-    known == wanted || negative_word && known == wanted & 0xffff_ffff
 }
 
 /// The share of the executions in which the condition of a test holds.

@@ -278,7 +278,7 @@ impl Execution<'_> {
             .observed
             .iter()
             .chain(&self.test.filtered)
-            .map(|variable| (variable.clone(), value(variable)))
+            .map(|variable| (variable.clone(), self.test.cut(variable, value(variable))))
             .collect();
         let mut state = State(values);
         if !state.holds(&self.test.filter) {

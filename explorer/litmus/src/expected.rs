@@ -1,7 +1,7 @@
 //! Answers of others to tests: lists of verdicts, and herd7's answers.
 
 use crate::Error;
-use crate::answer::{Answer, same};
+use crate::answer::Answer;
 use crate::test::{Quantifier, Test, Variable};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -169,9 +169,9 @@ impl Expectation {
         };
         // Theirs may leave out what no condition names.
         let agree = |own: &BTreeMap<Variable, u64>, theirs: &BTreeMap<Variable, u64>| {
-            theirs.iter().all(|(variable, value)| {
-                own.get(variable).is_some_and(|known| same(*known, *value))
-            })
+            theirs
+                .iter()
+                .all(|(variable, value)| own.get(variable) == Some(value))
         };
         let more = own
             .iter()
@@ -201,7 +201,11 @@ fn read_state(test: &Test, state: &BTreeMap<String, String>) -> Option<BTreeMap<
             if values.len() != variables.len() {
                 return None;
             }
-            read.extend(variables.into_iter().zip(values));
+            let cut = |(variable, value)| {
+                let value = test.cut(&variable, value);
+                (variable, value)
+            };
+            read.extend(variables.into_iter().zip(values).map(cut));
             continue;
         }
         let variable = match name.split_once(':') {
@@ -215,7 +219,8 @@ fn read_state(test: &Test, state: &BTreeMap<String, String>) -> Option<BTreeMap<
                 Variable::Location(inner.unwrap_or(name).to_owned())
             }
         };
-        read.insert(variable, test.value(text)?);
+        let value = test.cut(&variable, test.value(text)?);
+        read.insert(variable, value);
     }
     Some(read)
 }

@@ -5,7 +5,8 @@ use crate::lexer::{Token, number, tokens};
 use crate::mnemonic::instruction;
 use crate::operands::register_of;
 use crate::test::{
-    Condition, Instruction, LIMIT, Object, Quantifier, Register, Test, UNROLL, Variable, address_of,
+    Condition, Instruction, LIMIT, Object, Quantifier, Register, Test, UNROLL, Variable, Width,
+    address_of,
 };
 use std::collections::BTreeMap;
 
@@ -53,11 +54,11 @@ struct Reader<'t> {
     text: &'t str,
 }
 
-/// An array of the initial state, or an element of one: `kind name[count]`.
+/// An array of the initial state, or an element of one: `type name[count]`.
 struct DeclaredArray<'t> {
     name: &'t str,
     count: &'t str,
-    kind: Option<&'t str>,
+    width: Option<Width>,
 }
 
 impl Test {
@@ -69,7 +70,7 @@ impl Test {
             .unwrap_or_else(|| self.add(name, None, None))
     }
 
-    fn add(&mut self, name: &str, elements: Option<usize>, bytes: Option<u8>) -> usize {
+    fn add(&mut self, name: &str, elements: Option<usize>, width: Option<Width>) -> usize {
         let first = self.locations.len();
         match elements {
             None => self.locations.push(name.to_owned()),
@@ -82,9 +83,15 @@ impl Test {
             name: name.to_owned(),
             first,
             elements,
-            bytes,
+            width,
         });
         self.objects.len() - 1
+    }
+
+    /// Gives a location its first value, as far as its type holds it.
+    fn begin(&mut self, location: usize, value: u64) {
+        let variable = Variable::Location(self.locations[location].clone());
+        self.initial[location] = self.cut(&variable, value);
     }
 
     /// A number, or the address of an object, which is new if there is none of that name, with `+`
@@ -99,15 +106,17 @@ impl Test {
     }
 }
 
-/// The size of a type of C, in bytes; `None` for those that are as wide as it fits.
-fn bytes_of(kind: &str) -> Option<u8> {
-    match kind {
-        "int8_t" | "uint8_t" | "char" => Some(1),
-        "int16_t" | "uint16_t" | "short" => Some(2),
-        "int" | "int32_t" | "uint32_t" => Some(4),
-        _ if kind.contains("64") || kind.contains("long") => Some(8),
-        _ => None,
-    }
+/// A type of C by its name; `None` for one that is not known.
+fn width_of(kind: &str) -> Option<Width> {
+    let bytes = match kind.trim_start_matches('u') {
+        "int8_t" | "char" => 1,
+        "int16_t" | "short" => 2,
+        "int" | "int32_t" | "atomic_t" => 4,
+        "int64_t" | "intptr_t" | "long" => 8,
+        _ => return None,
+    };
+    let signed = !kind.starts_with('u') && kind != "atomic_t";
+    Some(Width { bytes, signed })
 }
 
 impl<'t> Reader<'t> {
@@ -271,9 +280,19 @@ impl<'t> Reader<'t> {
             [kind @ .., location] => (kind, None, *location, None),
             [] => return Err(self.malformed(at, "a name is missing before `=`")),
         };
-        let kind = kind.last().copied();
+        // A pointer is as wide as an address, whatever it points to.
+        let width = match kind.last() {
+            _ if texts.len() < words.len() => width_of("uintptr_t"),
+            Some(kind) => Some(width_of(kind).ok_or_else(|| {
+                self.unsupported(
+                    at,
+                    format!("the type `{kind}`: int, long, uint8_t and the like are read"),
+                )
+            })?),
+            None => None,
+        };
         if let Some(count) = count {
-            let declared = DeclaredArray { name, count, kind };
+            let declared = DeclaredArray { name, count, width };
             return self.array(at, &declared, right, test);
         }
         let value = match right {
@@ -291,13 +310,15 @@ impl<'t> Reader<'t> {
                 let count = test.registers.len().max(thread + 1);
                 test.registers.resize(count, BTreeMap::new());
                 test.registers[thread].insert(register, value.unwrap_or(0));
+                let variable = Variable::Register(thread, register.0);
+                test.types.extend(width.map(|width| (variable, width)));
             }
             None => {
-                let bytes = kind.and_then(bytes_of);
-                let object = test.object(name);
-                let object = &mut test.objects[object];
-                object.bytes = bytes.or(object.bytes);
-                test.initial[object.first] = initial_value(value, bytes);
+                let number = test.object(name);
+                let object = &mut test.objects[number];
+                object.width = width.or(object.width);
+                let first = object.first;
+                test.begin(first, value.unwrap_or(0));
             }
         }
         Ok(())
@@ -347,11 +368,11 @@ impl<'t> Reader<'t> {
     fn array(
         &self,
         at: usize,
-        &DeclaredArray { name, count, kind }: &DeclaredArray<'_>,
+        &DeclaredArray { name, count, width }: &DeclaredArray<'_>,
         values: &[&str],
         test: &mut Test,
     ) -> Result<(), Error> {
-        let (has_type, bytes) = (kind.is_some(), kind.and_then(bytes_of));
+        let has_type = width.is_some();
         let wrong = |what: String| self.malformed(at, what);
         let count = number(count)
             .and_then(|count| usize::try_from(count).ok())
@@ -376,10 +397,10 @@ impl<'t> Reader<'t> {
                     given.len()
                 )));
             }
-            let object = test.add(name, Some(count), bytes);
+            let object = test.add(name, Some(count), width);
             let first = test.objects[object].first;
             for (element, value) in given.into_iter().enumerate() {
-                test.initial[first + element] = initial_value(Some(value), bytes);
+                test.begin(first + element, value);
             }
             return Ok(());
         };
@@ -393,7 +414,7 @@ impl<'t> Reader<'t> {
                 "`{name}` has no element {count} that could get one value"
             )));
         };
-        test.initial[place] = initial_value(Some(*value), known.bytes);
+        test.begin(place, *value);
         Ok(())
     }
 
@@ -488,19 +509,6 @@ impl<'t> Reader<'t> {
 
 /// Threads that a test may have.
 const MOST_THREADS: usize = 16;
-
-/// The value that a location begins with. Without a type a location has a word.
-fn initial_value(value: Option<u64>, bytes: Option<u8>) -> u64 {
-    let value = value.unwrap_or(0);
-    let is_word = i32::try_from(value.cast_signed()).is_ok();
-    match bytes {
-        Some(8) => value,
-        Some(1) => value & 0xff,
-        Some(2) => value & 0xffff,
-        _ if is_word => value & 0xffff_ffff,
-        _ => value,
-    }
-}
 
 /// The part after the program.
 struct Tail<'t, 'n> {
@@ -710,10 +718,10 @@ impl<'t> Tail<'t, '_> {
                 ),
             ));
         }
-        let mut each = variables
-            .into_iter()
-            .zip(values)
-            .map(|(variable, value)| Condition::Is(variable, value));
+        let mut each = variables.into_iter().zip(values).map(|(variable, value)| {
+            let value = self.test.cut(&variable, value);
+            Condition::Is(variable, value)
+        });
         let first = each.next().unwrap_or(Condition::True);
         let is = each.fold(first, |all, one| {
             Condition::And(Box::new(all), Box::new(one))

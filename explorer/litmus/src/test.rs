@@ -102,6 +102,12 @@ impl Width {
         value & (u64::MAX >> (64 - 8 * u32::from(self.bytes)))
     }
 
+    /// `int`, the type of what has none.
+    pub(crate) const INT: Self = Self {
+        bytes: 4,
+        signed: true,
+    };
+
     /// The value as a number with a sign.
     pub(crate) fn signed(self, value: u64) -> i64 {
         let unused = 64 - 8 * u32::from(self.bytes);
@@ -348,6 +354,8 @@ pub struct Test {
     pub(crate) objects: Vec<Object>,
     pub(crate) initial: Vec<u64>,
     pub(crate) registers: Vec<BTreeMap<Register, u64>>,
+    /// The types of registers, where the test says them.
+    pub(crate) types: BTreeMap<Variable, Width>,
     pub(crate) threads: Vec<Vec<Instruction>>,
     /// The question that it asks.
     pub quantifier: Quantifier,
@@ -385,17 +393,17 @@ pub(crate) struct Object {
     pub(crate) first: usize,
     /// The number of its elements; `None` of what is no array.
     pub(crate) elements: Option<usize>,
-    /// The size of its type, or of its elements' type, in bytes; `None` if the test does not say.
-    pub(crate) bytes: Option<u8>,
+    /// Its type, or that of its elements; `None` if the test does not say.
+    pub(crate) width: Option<Width>,
 }
 
 impl Object {
     /// Elements that an array may have.
     pub(crate) const MOST: usize = 256;
 
-    /// The size in bytes; a word's if the test does not say.
+    /// The size in bytes.
     pub(crate) fn size(&self) -> u64 {
-        u64::from(self.bytes.unwrap_or(4))
+        u64::from(self.width.unwrap_or(Width::INT).bytes)
     }
 
     fn locations(&self) -> std::ops::Range<usize> {
@@ -446,11 +454,36 @@ impl Test {
         }
     }
 
-    /// A value as the test's text would have it: the name of a location, or a number.
-    pub fn shown(&self, value: u64) -> String {
+    /// The type of a variable: `int` where the test does not say it.
+    fn width(&self, variable: &Variable) -> Width {
+        let width = match variable {
+            Variable::Register(..) => self.types.get(variable).copied(),
+            Variable::Location(name) => self
+                .locations
+                .iter()
+                .position(|known| known == name)
+                .and_then(|location| self.object_of(location)?.width),
+        };
+        width.unwrap_or(Width::INT)
+    }
+
+    /// The part of a value that a variable's type holds, as herd7 compares it: an address is whole
+    /// in each.
+    pub(crate) fn cut(&self, variable: &Variable, value: u64) -> u64 {
+        match self.object_at(value) {
+            Some(_) => value,
+            None => self.width(variable).cut(value),
+        }
+    }
+
+    /// The value of a variable as the test's text would have it: the name of a location, or a
+    /// number, with a sign where its type has one.
+    pub fn shown(&self, variable: &Variable, value: u64) -> String {
+        let width = self.width(variable);
         match self.object_at(value) {
             Some((object, 0)) => object.name.clone(),
             Some((object, offset)) => format!("{}+{offset}", object.name),
+            None if width.signed => width.signed(value).to_string(),
             None => value.to_string(),
         }
     }

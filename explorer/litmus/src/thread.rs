@@ -992,7 +992,7 @@ fn one_size_each(test: &Test, all: &[ThreadRuns]) -> Result<(), Error> {
         .filter(|effect| effect.bytes != 0)
     {
         let object = test.object_of(effect.location);
-        let declared = object.and_then(|object| object.bytes);
+        let declared = object.and_then(|object| Some(object.width?.bytes));
         let known = &mut sizes[effect.location];
         let expected = known.or(declared).unwrap_or(effect.bytes);
         // What is no array has nothing behind it: there a word and a doubleword are one.

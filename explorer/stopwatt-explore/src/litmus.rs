@@ -231,7 +231,7 @@ fn in_json(files: &[PathBuf], outcomes: &[Outcome]) -> Value {
                     let entries = state
                         .0
                         .iter()
-                        .map(|(name, value)| (name.to_string(), test.shown(*value).into()));
+                        .map(|(name, value)| (name.to_string(), test.shown(name, *value).into()));
                     Value::Object(entries.collect())
                 })
                 .collect();

@@ -441,3 +441,115 @@ fn atomics_of_four_threads_add_up_in_every_order_and_a_short_limit_is_said() {
     let error = answer(&test).unwrap_err();
     assert!(matches!(error, Error::TooLong { .. }), "{error}");
 }
+
+/// Types with what a cast to them leaves of a value, as herd7 7.58 compares: a location and a
+/// register without a type are `int`.
+type Cast = fn(i128) -> String;
+const CASTS: [(&str, Cast); 12] = [
+    ("", |value| (value as i32).to_string()),
+    ("char", |value| (value as i8).to_string()),
+    ("int8_t", |value| (value as i8).to_string()),
+    ("uint8_t", |value| (value as u8).to_string()),
+    ("int16_t", |value| (value as i16).to_string()),
+    ("uint16_t", |value| (value as u16).to_string()),
+    ("int", |value| (value as i32).to_string()),
+    ("int32_t", |value| (value as i32).to_string()),
+    ("uint32_t", |value| (value as u32).to_string()),
+    ("int64_t", |value| (value as i64).to_string()),
+    ("uint64_t", |value| (value as u64).to_string()),
+    ("int *", |value| (value as u64).to_string()),
+];
+
+#[test]
+fn values_and_constants_are_cut_to_the_type_of_their_variable() {
+    let edges = [7, 8, 15, 16, 31, 32, 63].map(|bit| 1_i128 << bit);
+    let values: Vec<i128> = edges
+        .iter()
+        .flat_map(|edge| [edge - 1, *edge, -edge, 1 - edge])
+        .chain([u64::MAX.into(), 0x1ff, -129])
+        .collect();
+    let hex = |value: i128| match value {
+        0.. => format!("{value:#x}"),
+        _ => format!("-{:#x}", -value),
+    };
+    for (kind, cast) in CASTS {
+        for (at, &value) in values.iter().enumerate() {
+            let (decimal, wanted) = (value.to_string(), values[(at * 7 + 3) % values.len()]);
+            // The first in the initial state, the second in the condition, and each in both forms.
+            for (initial, constant) in [(&decimal, hex(wanted)), (&hex(value), wanted.to_string())]
+            {
+                let star = kind.contains('*');
+                let register = if star { "uint64_t" } else { kind };
+                let array = if star { "int64_t" } else { kind.trim() };
+                let array = if array.is_empty() { "int" } else { array };
+                let text = format!(
+                    "AArch64 T\n{{ {kind} v={initial}; {register} 0:X0={initial}; {array} a[2]={{{initial},0}}; }}\n P0 ;\n NOP ;\n"
+                );
+                let of = |condition: &str| {
+                    let test = parse(&format!("{text}{condition}")).unwrap();
+                    let answer = answer(&test).unwrap();
+                    (answer.positive == 1, answer.text(&test))
+                };
+                let equal = cast(value) == cast(wanted);
+                for variable in ["v", "0:X0", "a[0]"] {
+                    let (is, said) = of(&format!("exists ({variable}={constant})"));
+                    assert_eq!(is, equal, "{kind} {variable}: {value} {wanted}");
+                    let shown = if star && variable == "a[0]" {
+                        (value as i64).to_string()
+                    } else {
+                        cast(value)
+                    };
+                    assert!(said.contains(&format!("={shown};")), "{kind}: {said}");
+                    assert_eq!(of(&format!("exists ({variable}!={constant})")).0, !equal);
+                    assert!(of(&format!("exists ({variable}={initial})")).0);
+                    let filtered = format!("filter ({variable}={constant}) exists (true)");
+                    assert_eq!(of(&filtered).0, equal, "{text}{filtered}");
+                }
+                assert_eq!(of(&format!("exists (a={{{constant},0}})")).0, equal);
+            }
+        }
+    }
+}
+
+#[test]
+fn addresses_are_not_cut_and_what_is_stored_is() {
+    let holds = |initial: &str, cells: &str, condition: &str| {
+        let text = format!("AArch64 T\n{{ {initial} }}\n P0 ;\n {cells} ;\n{condition}\n");
+        verdict(&text) != "Forbidden"
+    };
+    assert!(holds(
+        "int *p=x; 0:X1=p;",
+        "LDR X0,[X1]",
+        "exists (p=x /\\ 0:X0=x)"
+    ));
+    assert!(holds("uint8_t 0:X0=x;", "NOP", "exists (0:X0=x)"));
+    assert!(holds(
+        "uint8_t v=-1; 0:X1=v;",
+        "LDRB W0,[X1]",
+        "exists (v=-1 /\\ 0:X0=255)"
+    ));
+    assert!(holds(
+        "int8_t v=-1; 0:X1=v;",
+        "LDRSB W0,[X1]",
+        "forall (v=255 /\\ 0:X0=-1)"
+    ));
+    let shifted = "LSL X2,X2,#40 ;\n STR X2,[X1]";
+    assert!(holds("0:X1=v; 0:X2=1;", shifted, "exists (v=0 /\\ 0:X2=0)"));
+    let typed = "uint64_t v; uint64_t 0:X2=1; 0:X1=v;";
+    assert!(holds(
+        typed,
+        shifted,
+        "exists (v=0x10000000000 /\\ 0:X2=0x10000000000)"
+    ));
+    // A register begins with all of its value: only what is compared is cut.
+    assert!(holds(
+        "uint8_t 0:X1=-1; int64_t 0:X0;",
+        "ADD X0,X1,#0",
+        "exists (0:X0=-1)"
+    ));
+    let unknown = parse("AArch64 T\n{ x=1;\n size_t v=1; }\n P0 ;\n NOP ;\nexists (v=1)\n");
+    assert_eq!(
+        unknown.unwrap_err().to_string(),
+        "line 3: the type `size_t`: int, long, uint8_t and the like are read"
+    );
+}
