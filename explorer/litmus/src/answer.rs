@@ -50,27 +50,6 @@ impl State {
     }
 }
 
-/// The share of the executions in which the condition of a test holds.
-pub enum Observation {
-    /// No execution has the outcome.
-    Never,
-    /// Some executions have it.
-    Sometimes,
-    /// All executions have it.
-    Always,
-}
-
-impl Observation {
-    /// The word that herd7 writes.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Never => "Never",
-            Self::Sometimes => "Sometimes",
-            Self::Always => "Always",
-        }
-    }
-}
-
 /// The answer to a test.
 #[derive(Debug, Default)]
 pub struct Answer {
@@ -80,20 +59,29 @@ pub struct Answer {
     pub positive: u64,
     /// Allowed executions in which the condition does not hold.
     pub negative: u64,
-    /// Executions that were tried, and choices of what the threads do that have none.
-    pub tried: u64,
+    /// Steps of the search: each chooses what a thread does, the place of a store in the order of
+    /// its location, or the store that a load reads.
+    pub steps: u64,
     /// True if runs were cut that, with more jumps backwards, could end otherwise.
     pub is_cut: bool,
+    /// True if an execution that the model allows has no end: a loop waits for what never comes.
+    pub is_endless: bool,
 }
 
 impl Answer {
-    /// The share of the executions in which the condition holds, in a word.
-    pub fn observation(&self) -> Observation {
+    /// The share of the executions in which the condition holds, of those that ended: Never,
+    /// Sometimes or Always.
+    pub fn observation(&self) -> &'static str {
         match (self.positive, self.negative) {
-            (0, _) => Observation::Never,
-            (_, 0) => Observation::Always,
-            _ => Observation::Sometimes,
+            (0, _) => "Never",
+            (_, 0) => "Always",
+            _ => "Sometimes",
         }
+    }
+
+    /// False if executions that were not followed to an end could change the observation.
+    pub fn is_observed(&self) -> bool {
+        !self.is_endless && (!self.is_cut || self.observation() == "Sometimes")
     }
 
     /// True if the test's quantifier is satisfied: herd7's `Ok`.
@@ -105,14 +93,27 @@ impl Answer {
         }
     }
 
-    /// True if the verdict could be another one with more jumps backwards.
-    pub fn rests_on_bound(&self, quantifier: Quantifier) -> bool {
-        let is_seen = if quantifier == Quantifier::Forall {
-            self.negative
+    /// The reason why there is no verdict, as a sentence without a full stop: an execution has no
+    /// end, or the verdict could be another one with more jumps backwards.
+    pub fn doubt(&self, test: &Test) -> Option<String> {
+        let seen = match test.quantifier {
+            Quantifier::Forall => self.negative,
+            _ => self.positive,
+        };
+        if self.is_endless {
+            Some(format!(
+                "an execution never ends: a loop repeats its round, and nothing that it reads changes \
+                 any more (each loop was followed for {} jumps backwards)",
+                test.unroll
+            ))
+        } else if self.is_cut && seen == 0 {
+            Some(format!(
+                "loops were followed for {} jumps backwards, no further",
+                test.unroll
+            ))
         } else {
-            self.positive
-        } > 0;
-        self.is_cut && !is_seen
+            None
+        }
     }
 
     /// The verdict on the condition in one word: Allowed or Forbidden, and Required where a test
@@ -132,40 +133,35 @@ impl Answer {
             Quantifier::NotExists => "Forbidden",
             Quantifier::Forall => "Required",
         };
-        let mut text = format!("Test {} {asked}\nStates {}\n", test.name, self.states.len());
+        let doubt = self.doubt(test);
+        let mut text = match &doubt {
+            Some(doubt) => format!("Test {}: no answer, since {doubt}\n", test.name),
+            None => format!("Test {} {asked}\n", test.name),
+        };
+        let _ = writeln!(text, "States {}", self.states.len());
         for state in &self.states {
             state.write(test, &mut text);
             text.truncate(text.trim_end().len());
             text.push('\n');
         }
-        let _ = writeln!(
-            text,
-            "{}",
-            if self.is_ok(test.quantifier) {
-                "Ok"
-            } else {
-                "No"
-            }
-        );
+        if doubt.is_none() {
+            let ok = self.is_ok(test.quantifier);
+            text.push_str(if ok { "Ok\n" } else { "No\n" });
+        }
         // herd7 counts what speaks for a test's quantifier first.
         let (for_it, against) = match test.quantifier {
             Quantifier::NotExists => (self.negative, self.positive),
             _ => (self.positive, self.negative),
         };
         let _ = writeln!(text, "Witnesses\nPositive: {for_it} Negative: {against}");
-        let _ = writeln!(
-            text,
-            "Observation {} {} {} {}",
-            test.name,
-            self.observation().name(),
-            self.positive,
-            self.negative
-        );
-        if self.rests_on_bound(test.quantifier) {
+        if self.is_observed() {
             let _ = writeln!(
                 text,
-                "No answer: loops were followed for {} jumps backwards, no further",
-                test.unroll
+                "Observation {} {} {} {}",
+                test.name,
+                self.observation(),
+                self.positive,
+                self.negative
             );
         }
         text

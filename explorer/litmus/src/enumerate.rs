@@ -7,14 +7,11 @@ use crate::relation::Relation;
 use crate::supply::Supply;
 use crate::test::{Register, Test, Variable};
 use crate::thread::{Kind, Run, all_runs};
-use std::time::Instant;
-
-/// Answers a test: tries each execution that there is, as long as the test may take.
+/// Answers a test: tries each execution that there is, in as many steps as the test may take.
 ///
 /// # Errors
-/// The test needs what is not modelled, has more than [`Relation::MOST`] effects, or takes longer.
+/// The test needs what is not modelled, has more than [`Relation::MOST`] effects, or takes more steps.
 pub fn answer(test: &Test) -> Result<Answer, Error> {
-    let until = Instant::now().checked_add(test.limit);
     let (runs, cut): (Vec<Vec<Run>>, Vec<bool>) = all_runs(test)?.into_iter().unzip();
     let locals: Vec<Vec<Relation>> = runs
         .iter()
@@ -45,14 +42,15 @@ pub fn answer(test: &Test) -> Result<Answer, Error> {
         test,
         runs: &runs,
         locals: &locals,
-        until,
-        is_late: false,
         answer,
     };
     search.choose(&mut Vec::new(), &mut Supply::new(&test.initial, &runs));
-    if search.is_late {
+    if search.is_over() {
         return Err(Error::TooLong {
-            what: format!("no answer within {} s", test.limit.as_secs_f64()),
+            what: format!(
+                "no answer within {} steps of the search through the executions",
+                test.limit
+            ),
         });
     }
     Ok(search.answer)
@@ -63,8 +61,6 @@ struct Search<'s> {
     test: &'s Test,
     runs: &'s [Vec<Run>],
     locals: &'s [Vec<Relation>],
-    until: Option<Instant>,
-    is_late: bool,
     answer: Answer,
 }
 
@@ -77,7 +73,12 @@ impl Search<'_> {
             return;
         }
         for number in 0..self.runs[thread].len() {
-            if self.is_late {
+            // One execution without an end is enough to know that there are some.
+            let is_known = self.answer.is_endless && self.runs[thread][number].repeats.is_some();
+            if is_known {
+                continue;
+            }
+            if !self.step() {
                 return;
             }
             if supply.take(thread, number) {
@@ -87,19 +88,17 @@ impl Search<'_> {
             }
             supply.give_back(thread, number);
         }
-        self.look_at_clock();
     }
 
-    fn look_at_clock(&mut self) {
-        self.is_late |= self.until.is_some_and(|until| Instant::now() > until);
+    /// True if the test has taken all steps that it may take.
+    fn is_over(&self) -> bool {
+        self.answer.steps > self.test.limit
     }
 
-    /// Counts an execution that is tried. The clock costs more than one, and is seldom looked at.
-    fn count_one(&mut self) {
-        self.answer.tried += 1;
-        if self.answer.tried.is_multiple_of(1024) {
-            self.look_at_clock();
-        }
+    /// Counts a step: a run, a place or a source that is chosen. False if it was one too many.
+    fn step(&mut self) -> bool {
+        self.answer.steps += 1;
+        !self.is_over()
     }
 
     /// Tries what one run of each thread may do together.
@@ -167,7 +166,7 @@ impl Execution<'_> {
         left: &mut Vec<usize>,
         search: &mut Search<'_>,
     ) {
-        if search.is_late {
+        if !search.step() {
             return;
         }
         if left.is_empty() {
@@ -209,7 +208,7 @@ impl Execution<'_> {
 
     /// Lets each read take its value from every write that has it.
     fn choose_sources(&mut self, number: usize, search: &mut Search<'_>) {
-        if search.is_late {
+        if !search.step() {
             return;
         }
         let Some(&read) = self.reads.get(number) else {
@@ -247,9 +246,26 @@ impl Execution<'_> {
         })
     }
 
+    /// True if what the threads read in the rounds that they repeat stays: the last writes.
+    fn repeats(&self) -> bool {
+        let mut begin = 0;
+        self.runs.iter().all(|run| {
+            let first = begin;
+            begin += run.effects.len();
+            let round = first + run.repeats.unwrap_or(run.effects.len())..begin;
+            self.effects[round].iter().all(|read| {
+                let is_read = read.effect.kind == Kind::Read;
+                !is_read || read.place == self.by_location[read.effect.location].len()
+            })
+        })
+    }
+
     fn count(&self, search: &mut Search<'_>) {
-        search.count_one();
         if !allows(&self.effects, self.locally) {
+            return;
+        }
+        if self.runs.iter().any(|run| run.repeats.is_some()) {
+            search.answer.is_endless |= self.repeats();
             return;
         }
         let value = |variable: &Variable| match variable {

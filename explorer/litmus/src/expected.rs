@@ -152,7 +152,7 @@ impl Expectation {
             }
         }
         if let Some(observation) = &self.observation {
-            let own = answer.observation().name();
+            let own = answer.observation();
             if own != observation {
                 return Some(format!("{own}, expected {observation}"));
             }

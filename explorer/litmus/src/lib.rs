@@ -31,7 +31,7 @@ mod supply;
 mod test;
 mod thread;
 
-pub use answer::{Answer, Observation, State};
+pub use answer::{Answer, State};
 pub use enumerate::answer;
 pub use parse::parse;
 pub use test::{Condition, LIMIT, Quantifier, Test, UNROLL, Variable};
@@ -53,9 +53,9 @@ pub enum Error {
         /// The feature that is not modelled.
         what: String,
     },
-    /// Not all executions were tried in the time that the test has.
+    /// Not all executions were tried in the steps that the test may take.
     TooLong {
-        /// The time that it had.
+        /// The steps that it took.
         what: String,
     },
 }

@@ -1,7 +1,6 @@
 //! A litmus test as it was read.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 /// A register: 0 to 30, or [`Register::ZERO`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -370,15 +369,15 @@ pub struct Test {
     pub(crate) filtered: Vec<Variable>,
     /// Jumps backwards in a run of a thread; a run that takes more is cut and does not count.
     pub unroll: u32,
-    /// The time after which there is no answer.
-    pub limit: Duration,
+    /// The steps of the search through the executions after which there is no answer.
+    pub limit: u64,
 }
 
 /// The jumps backwards that a run takes where nobody says how many: those of herd7.
 pub const UNROLL: u32 = 2;
 
-/// The time that a test may take where nobody says how long.
-pub const LIMIT: Duration = Duration::from_secs(60);
+/// The steps that a test may take where nobody says how many.
+pub const LIMIT: u64 = 1_000_000_000;
 
 /// The address of the first object; the others follow in steps of [`STEP`].
 const FIRST: u64 = 0x4000_0000_0000;

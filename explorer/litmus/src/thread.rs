@@ -79,6 +79,9 @@ pub struct Effect {
 pub struct Run {
     pub(crate) effects: Vec<Effect>,
     pub(crate) registers: BTreeMap<Register, u64>,
+    /// Of a run that ends in the middle of a loop, its first effect of the round that it can repeat
+    /// for ever. It does so if that round reads what stays.
+    pub(crate) repeats: Option<usize>,
 }
 
 /// A value, and the reads on which it depends.
@@ -137,8 +140,21 @@ struct State<'t> {
     pick_control: u64,
     /// The reads of the last exclusive load, and their locations.
     exclusive: Vec<(usize, usize)>,
-    /// Each jump backwards: where to, the writes before it, and the registers' values.
-    jumps: Vec<(usize, usize, Vec<u64>)>,
+    jumps: Vec<Jump>,
+    /// Stores that failed though their monitor was set: a loop may not count on one.
+    failures: usize,
+    /// See [`Run::repeats`].
+    repeats: Option<usize>,
+}
+
+/// A jump backwards.
+#[derive(Clone)]
+struct Jump {
+    /// Where to, the writes before it, and the registers' values.
+    state: (usize, usize, Vec<u64>),
+    /// The effects before it, and the failures.
+    effects: usize,
+    failures: usize,
 }
 
 /// The runs of a thread, and whether runs with more jumps backwards could come to another end.
@@ -166,6 +182,8 @@ pub fn runs(test: &Test, thread: usize, values: &Values) -> Result<ThreadRuns, E
         pick_control: 0,
         exclusive: Vec::new(),
         jumps: Vec::new(),
+        failures: 0,
+        repeats: None,
     };
     let mut open = vec![first];
     let (mut done, mut is_cut) = (Vec::new(), false);
@@ -173,22 +191,19 @@ pub fn runs(test: &Test, thread: usize, values: &Values) -> Result<ThreadRuns, E
         let instructions = &test.threads[thread];
         while let Some(instruction) = instructions.get(state.at) {
             state.at += 1;
-            if !state.step(instruction, values, &mut open)? {
+            let goes_on = state.step(instruction, values, &mut open)?;
+            if state.repeats.is_some() {
+                done.push(state.run());
+                state.repeats = None;
+            }
+            if !goes_on {
                 break;
             }
         }
         if state.jumps.len() > test.unroll as usize {
-            is_cut |= !state.spins();
+            is_cut |= state.earlier().is_none();
         } else if state.at >= instructions.len() {
-            let registers = state
-                .registers
-                .into_iter()
-                .map(|(register, value)| (register, value.value))
-                .collect();
-            done.push(Run {
-                effects: state.effects,
-                registers,
-            });
+            done.push(state.run());
         }
         if done.len() + open.len() > MOST_RUNS {
             return Err(Error::unsupported(
@@ -201,6 +216,15 @@ pub fn runs(test: &Test, thread: usize, values: &Values) -> Result<ThreadRuns, E
 }
 
 impl State<'_> {
+    fn run(&self) -> Run {
+        let registers = self.registers.iter();
+        Run {
+            effects: self.effects.clone(),
+            registers: registers.map(|(to, value)| (*to, value.value)).collect(),
+            repeats: self.repeats,
+        }
+    }
+
     fn get(&self, register: Register) -> Value {
         self.registers.get(&register).copied().unwrap_or_default()
     }
@@ -382,18 +406,24 @@ impl State<'_> {
                 .iter()
                 .filter(|effect| effect.kind == Kind::Write)
                 .count();
-            self.jumps.push((to, writes, values));
+            self.jumps.push(Jump {
+                state: (to, writes, values),
+                effects: self.effects.len(),
+                failures: self.failures,
+            });
+            let round = self.earlier();
+            let round = round.filter(|earlier| earlier.failures == self.failures);
+            self.repeats = round.map(|earlier| earlier.effects);
         }
         self.at = to;
         self.jumps.len() <= self.test.unroll as usize
     }
 
-    /// True if the last jump backwards left all as an earlier one did: a loop that waits. To go
-    /// round it again leads nowhere else.
-    fn spins(&self) -> bool {
-        self.jumps
-            .split_last()
-            .is_some_and(|(last, before)| before.contains(last))
+    /// The earlier jump backwards after which all was as it is after the last one: a loop that
+    /// waits. To go round it again leads nowhere else.
+    fn earlier(&self) -> Option<&Jump> {
+        let (last, before) = self.jumps.split_last()?;
+        before.iter().rfind(|jump| jump.state == last.state)
     }
 
     /// Does one instruction. Where something is to be chosen, all other choices go to `open`. False
@@ -772,6 +802,7 @@ impl State<'_> {
             *self = failed;
             return Ok(());
         }
+        failed.failures += 1;
         open.push(failed);
         let mut writes = Vec::new();
         for ((place, value), (read, _)) in stores.into_iter().zip(monitored) {

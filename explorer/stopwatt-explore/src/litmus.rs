@@ -9,7 +9,6 @@ use rayon::prelude::*;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 use stopwatt::Answer;
 use stopwatt::output::Format;
 
@@ -29,13 +28,13 @@ pub struct LitmusOptions {
     /// Tests that need what is not modelled are named, and do not make the exit status 2.
     #[arg(long)]
     skip_unsupported: bool,
-    /// Jumps backwards in a thread after which a run is left out, as herd7's -unroll. An answer
-    /// that could be another one with more of them makes the exit status 2.
+    /// Jumps backwards in a thread after which a run is left out, as herd7's -unroll. A test whose
+    /// verdict could be another one with more of them has no answer.
     #[arg(long, default_value_t = ::litmus::UNROLL, value_name = "N", value_parser = clap::value_parser!(u32).range(..=64))]
     unroll: u32,
-    /// Seconds that each test may take; one that takes longer has no answer.
-    #[arg(long, default_value_t = ::litmus::LIMIT.as_secs(), value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
-    timeout: u64,
+    /// Steps of the search that each test may take; one that takes more has no answer.
+    #[arg(long, default_value_t = ::litmus::LIMIT, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    steps: u64,
     /// The way to print the result.
     #[arg(long, default_value = "term", value_name = "FORMAT")]
     format: Format,
@@ -63,27 +62,14 @@ pub fn answer(options: &LitmusOptions) -> miette::Result<Printout> {
     };
     let skipped = outcomes.iter().filter(|outcome| match outcome {
         Err(Error::Unsupported { .. }) => !options.skip_unsupported,
-        outcome => outcome.is_err(),
+        Ok((test, answer, _)) => expected.is_none() && answer.doubt(test).is_some(),
+        Err(_) => true,
     });
     let answer = if let skipped @ 1.. = skipped.count() {
         Err(miette!(
-            help = "they are named above; --skip-unsupported leaves out what is not modelled, --timeout gives more time",
+            help = "the reasons are above; --skip-unsupported leaves out what is not modelled, --unroll follows loops further, --steps searches longer",
             "{skipped} of {} tests got no answer",
             outcomes.len()
-        ))
-    } else if let Some((test, _)) = outcomes
-        .iter()
-        .find_map(resting)
-        .filter(|_| expected.is_none())
-    {
-        Err(miette!(
-            help = format!(
-                "follow them further: --unroll {}",
-                4 * options.unroll.max(1)
-            ),
-            "the answer to {} is none: it rests on loops of at most {} jumps backwards",
-            test.name,
-            options.unroll
         ))
     } else {
         Ok(
@@ -98,14 +84,6 @@ pub fn answer(options: &LitmusOptions) -> miette::Result<Printout> {
         )
     };
     Ok(Printout { answer, form })
-}
-
-/// A test whose verdict rests on the bound on its loops.
-fn resting(outcome: &Outcome) -> Option<(&Test, &litmus::Answer)> {
-    let (test, answer, _) = outcome.as_ref().ok()?;
-    answer
-        .rests_on_bound(test.quantifier)
-        .then_some((test, answer))
 }
 
 fn read_text(path: &Path) -> miette::Result<String> {
@@ -172,7 +150,7 @@ fn one(
     })?;
     let mut test = litmus::parse(&text)?;
     test.unroll = options.unroll;
-    test.limit = Duration::from_secs(options.timeout);
+    test.limit = options.steps;
     let answer = litmus::answer(&test)?;
     let expected = expected.and_then(|expected| expected.get(&test.name));
     let difference = expected.and_then(|expected| expected.difference(&test, &answer));
@@ -185,7 +163,9 @@ fn in_text(files: &[PathBuf], outcomes: &[Outcome], is_compared: bool) -> String
     for (file, outcome) in files.iter().zip(outcomes) {
         match outcome {
             Ok((test, answer, difference)) => {
-                answered += 1;
+                let is_answered = is_compared || answer.doubt(test).is_none();
+                answered += usize::from(is_answered);
+                skipped += usize::from(!is_answered);
                 if !is_compared {
                     text.push_str(&answer.text(test));
                     text.push('\n');
@@ -235,10 +215,13 @@ fn in_json(files: &[PathBuf], outcomes: &[Outcome]) -> Value {
                     Value::Object(entries.collect())
                 })
                 .collect();
+            let doubt = answer.doubt(test);
+            let is_answered = doubt.is_none();
             json!({
-                "file": file.display().to_string(), "test": test.name, "verdict": answer.verdict(test.quantifier),
-                "observation": answer.observation().name(), "positive": answer.positive, "negative": answer.negative,
-                "tried": answer.tried, "rests_on_bound": answer.rests_on_bound(test.quantifier), "ok": answer.is_ok(test.quantifier), "states": states, "difference": difference,
+                "file": file.display().to_string(), "test": test.name, "no_answer": doubt,
+                "verdict": is_answered.then(|| answer.verdict(test.quantifier)), "ok": is_answered.then(|| answer.is_ok(test.quantifier)),
+                "observation": answer.is_observed().then(|| answer.observation()), "positive": answer.positive, "negative": answer.negative,
+                "steps": answer.steps, "states": states, "difference": difference,
             })
         }
         Err(error) => {
