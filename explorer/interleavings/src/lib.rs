@@ -31,6 +31,7 @@ mod machine;
 mod memory;
 mod model;
 mod operation;
+mod regression;
 mod search;
 #[doc(hidden)]
 pub mod story;
@@ -41,5 +42,5 @@ pub mod thread;
 
 pub use limits::{Limits, MOST_CPUS};
 pub use machine::{Core, Strategy};
-pub use model::{Bodies, Config, explore, model};
+pub use model::{Bodies, Config, explore, model, replay};
 pub use search::Tally;

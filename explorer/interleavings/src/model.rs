@@ -6,10 +6,11 @@
 use crate::current::{self, TestMachine};
 use crate::limits::Limits;
 use crate::machine::{
-    ChoiceSource, Core, Counting, Deviation, Dpor, Failure, Invariant, Machine, Names, OnMachine,
-    Operation, Strategy, Wait, made_by, run_watched, watch,
+    ChoiceSource, Core, Counting, Dpor, Failure, Invariant, Machine, Names, OnMachine, Operation,
+    Strategy, Wait, made_by, run_watched, watch,
 };
 use crate::operation::OperationIndex;
+use crate::regression::{ANEW, File, test_of};
 use crate::search::{Budget, Main, RunResult, Runs, Script, Tally, shrink};
 use crate::story::Narrator;
 use engine::{Runner, SplitMix64};
@@ -17,7 +18,7 @@ use std::cell::RefCell;
 use std::fmt::Write as _;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -87,6 +88,34 @@ impl Default for Config {
             cores: Core::ALL.to_vec(),
             folder: None,
         }
+    }
+}
+
+impl Config {
+    /// The settings, with those that the environment has in their place.
+    ///
+    /// # Panics
+    /// A variable is no number that fits.
+    fn of_environment(&self) -> Self {
+        let number = |name: &str, least: u64, or: u64| {
+            let Some(value) = std::env::var_os(name) else {
+                return or;
+            };
+            let value = value.to_string_lossy();
+            let number = value.parse().ok().filter(|number| *number >= least);
+            number.unwrap_or_else(|| panic!("{name}={value} is no whole number from {least} on"))
+        };
+        Self {
+            seed: number("STOPWATT_SEED", 0, self.seed),
+            schedules: number("STOPWATT_RUNS", 1, self.schedules),
+            ..self.clone()
+        }
+    }
+
+    /// The settings that the environment can have, as a sentence without a full stop.
+    fn budget(&self) -> String {
+        let (seed, runs) = (self.seed, self.schedules);
+        format!("STOPWATT_SEED={seed} and STOPWATT_RUNS={runs} draw the same runs again")
     }
 }
 
@@ -161,13 +190,14 @@ impl Machine {
 /// schedules that [`Config`] asks for. It is called anew for each run, and must do the same
 /// whenever it is shown the same.
 ///
-/// With the variable STOPWATT_REPLAY set to a file that an earlier failure left, that schedule
-/// alone is run.
+/// With the variable STOPWATT_REPLAY set to a file that an earlier failure of this test left, that
+/// schedule is run first. STOPWATT_SEED and STOPWATT_RUNS take the place of [`Config::seed`] and
+/// [`Config::schedules`].
 ///
 /// # Panics
 /// A run fails: a thread panics, two accesses to plain data race, or nobody can go on. The message
 /// has the schedule in sentences, and the file that repeats it: `NAME.schedule` in
-/// [`Config::folder`], after the thread's name, which is that of the test.
+/// [`Config::folder`], after the test.
 ///
 /// ```
 /// use interleavings::sync::Arc;
@@ -190,10 +220,40 @@ impl Machine {
 /// assert!(story.contains("left: 1") && story.contains("loads word 0 (count)"), "{story}");
 /// ```
 pub fn explore(config: &Config, test: impl Fn() + Send + 'static) -> Tally<(), Bodies> {
-    let own = config.clone();
-    match run_watched(PATIENCE, move || explore_here(&own, test)) {
-        Ok(Ok(tally)) => tally,
-        Ok(Err(payload)) => resume_unwind(payload),
+    let (config, name) = (config.of_environment(), test_of(&test));
+    on_a_thread(move || with_types(&config, test, |session| search(&config, &name, session)))
+}
+
+/// Runs the schedule that an earlier failure of a test left, as a test of its own: it passes when
+/// the failure is gone, and prints why that is known.
+///
+/// ```no_run
+/// # const SCHEDULE: &str = "";
+/// // const SCHEDULE: &str = include_str!("lost_wakeup.schedule");
+/// interleavings::replay(SCHEDULE, || { /* the code of the test that left it */ });
+/// ```
+///
+/// # Panics
+/// The run fails again, with its story. The text is no schedule, or the test has changed, so that
+/// the schedule does not fit it.
+pub fn replay(schedule: &str, test: impl Fn() + Send + 'static) {
+    let file = File::read("the schedule", schedule);
+    let config = Config {
+        threads: file.threads,
+        ..Config::default()
+    };
+    let gone = on_a_thread(move || {
+        with_types(&config, test, |session| {
+            repeat("the schedule", &file, session)
+        })
+    });
+    println!("{gone}");
+}
+
+/// Does the work of a test, on a thread that is left alone if it loops.
+fn on_a_thread<R: Send + 'static>(work: impl FnOnce() -> R + Send + 'static) -> R {
+    match run_watched(PATIENCE, work) {
+        Ok(done) => done.unwrap_or_else(|payload| resume_unwind(payload)),
         Err((process, operation)) => panic!("{}", told_stuck(process, operation)),
     }
 }
@@ -204,7 +264,12 @@ fn told_stuck(process: u8, operation: OperationIndex) -> String {
     )
 }
 
-fn explore_here(config: &Config, test: impl Fn() + 'static) -> Tally<(), Bodies> {
+/// Calls a function with the session of a test that uses types like those of std.
+fn with_types<R>(
+    config: &Config,
+    test: impl Fn() + 'static,
+    act: impl FnOnce(&mut dyn Runs<Bodies>) -> R,
+) -> R {
     assert!(
         (1..=crate::MOST_CPUS).contains(&config.threads),
         "a test has 1 to {} threads",
@@ -227,7 +292,7 @@ fn explore_here(config: &Config, test: impl Fn() + 'static) -> Tally<(), Bodies>
         current::begin(config.threads);
         (Rc::clone(&model), Vec::new())
     };
-    try_and_tell(config, &lasting, &build)
+    with_session(config, &lasting, &build, act)
 }
 
 /// Explores a test as [`explore`] does by default: on cores with LSE, with LL/SC and with RCpc,
@@ -256,13 +321,18 @@ fn explore_here(config: &Config, test: impl Fn() + 'static) -> Tally<(), Bodies>
 /// });
 /// ```
 pub fn model(test: impl Fn() + Send + 'static) {
-    let tally = explore(&Config::default(), test);
+    let config = Config::default().of_environment();
+    let tally = explore(&config, test);
     let complete = if tally.complete {
         ""
     } else {
         "; the search is not complete"
     };
-    println!("Nothing was found{complete}. {}.", tally.covered.join("; "));
+    let covered = tally.covered.join("; ");
+    println!(
+        "Nothing was found{complete}. {covered}. {}.",
+        config.budget()
+    );
 }
 
 /// Explores a test on a platform that `make` makes of the number of CPUs and what the words hold
@@ -275,6 +345,7 @@ pub fn check_on<P: OnMachine>(
     make: impl FnOnce(usize, &[u64]) -> P,
     set_up: impl Fn(&mut Model<P>),
 ) -> Tally<(), Bodies> {
+    let (config, name) = (&config.of_environment(), test_of(&set_up));
     let build = || {
         made_by(|| {
             let mut model = Model::default();
@@ -282,16 +353,26 @@ pub fn check_on<P: OnMachine>(
             Rc::new(model)
         })
     };
+    let _watchdog = watch(PATIENCE, |process, operation| {
+        eprintln!("{}", told_stuck(process, operation));
+        std::process::exit(2);
+    });
     let (model, values) = build();
-    try_and_tell(config, &make(model.bodies.len(), &values), &build)
+    with_session(
+        config,
+        &make(model.bodies.len(), &values),
+        &build,
+        |session| search(config, &name, session),
+    )
 }
 
-/// Explores what `build` makes for each run.
-fn try_and_tell<P: OnMachine>(
+/// Calls a function with the session of a test, which `build` makes anew for each run.
+fn with_session<P: OnMachine, R>(
     config: &Config,
     on: &P,
     build: &dyn Fn() -> (Rc<Model<P>>, Vec<u64>),
-) -> Tally<(), Bodies> {
+    act: impl FnOnce(&mut dyn Runs<Bodies>) -> R,
+) -> R {
     let cpus = on.machine().cpus().len();
     assert!(
         (1..=crate::MOST_CPUS).contains(&cpus),
@@ -306,57 +387,91 @@ fn try_and_tell<P: OnMachine>(
     let model = RefCell::new(Rc::new(Model::default()));
     let main: Main<'_> = &|process, _| frame(on, &model, process);
     let runner = Runner::with_chooser(machine.scheduler(), &main, || machine.take_next());
-    let _watchdog = watch(PATIENCE, |process, operation| {
-        eprintln!("{}", told_stuck(process, operation));
-        std::process::exit(2);
-    });
-    let mut session = ModelSession {
+    act(&mut ModelSession {
         on,
         model: &model,
         runner,
         build,
         config,
-    };
-    let script = Bodies(cpus);
+    })
+}
+
+/// Repeats the run of STOPWATT_REPLAY, if it is of this test, and searches for others.
+///
+/// # Panics
+/// A run fails.
+fn search(config: &Config, name: &str, session: &mut dyn Runs<Bodies>) -> Tally<(), Bodies> {
     if let Some(path) = std::env::var_os("STOPWATT_REPLAY").map(PathBuf::from) {
-        return replay(&path, &mut session, &script);
+        let path_name = path.display().to_string();
+        let text = std::fs::read_to_string(&path)
+            .unwrap_or_else(|error| panic!("cannot read {path_name}: {error}"));
+        let file = File::read(&path_name, &text);
+        let said = if file.is_of(name) {
+            repeat(&path_name, &file, session)
+        } else {
+            format!("{path_name} is of the test {}", file.test)
+        };
+        println!("{said}; {name} is explored as without it.");
     }
-    let tally = try_all(config, &mut session, &script);
+    let script = session.script();
+    let tally = try_all(config, session, &script);
     if let Some(found) = &tally.found {
         // What is left out of a run may not change what all runs are.
-        let counts = &machine.settings().counts;
+        let counts = &session.machine().settings().counts;
         if counts.get() == Counting::Unseen {
             counts.set(Counting::Avoided);
         }
-        let shrunk = shrink(&mut Budget::new(&mut session), found);
+        let shrunk = shrink(&mut Budget::new(session), found);
         session.keep_steps(true);
         session.run(&script, ChoiceSource::Schedule(&shrunk.schedule));
-        let core = machine.settings().core.get();
-        let file = leave(&shrunk.schedule, core, cpus, config.folder.as_ref());
+        let machine = session.machine();
+        let file = File::new(
+            name,
+            script.0,
+            machine.names().own.len(),
+            machine.settings(),
+            &shrunk.schedule,
+            &session.steps(),
+        );
+        let path = file.leave(config.folder.as_ref());
         panic!(
-            "{}",
-            story(&session, &shrunk.failure, &shrunk.schedule, Some(&file))
+            "{}{}\nAgain: STOPWATT_REPLAY={}\n",
+            story(session, &shrunk.failure),
+            config.budget(),
+            path.display()
         );
     }
     tally
 }
 
-/// Repeats the run of a file.
+/// Repeats the run of a file, and returns why its failure is gone.
 ///
 /// # Panics
-/// The run fails again, or the file cannot be read.
-fn replay(path: &Path, session: &mut dyn Runs<Bodies>, script: &Bodies) -> Tally<(), Bodies> {
-    let (core, schedule) = read(path, script.0);
-    session.machine().settings().core.set(core);
+/// It is not: the run fails again, or the schedule does not fit the test any more.
+fn repeat(name: &str, file: &File, session: &mut dyn Runs<Bodies>) -> String {
+    let script = session.script();
+    let (own, cpus) = (file.threads, script.0);
+    assert!(
+        own == cpus,
+        "{name} is of {own} threads, and the test has {cpus}; {ANEW}"
+    );
+    let settings = session.machine().settings();
+    settings.core.set(file.core);
+    settings.counts.set(file.counting());
     session.keep_steps(true);
-    let ran = session.run(script, ChoiceSource::Schedule(&schedule));
+    let ran = session.run(&script, ChoiceSource::Schedule(&file.schedule()));
     if let Some(failure) = ran.failure {
-        panic!("{}", story(session, &failure, &session.schedule(), None));
+        panic!("{}", story(session, &failure));
     }
-    Tally {
-        schedules: 1,
-        steps: u64::from(ran.steps),
-        ..Tally::default()
+    let words = session.machine().names().own.len();
+    let gone = file.gone(&session.schedule(), &session.steps(), words);
+    session.keep_steps(false);
+    session.machine().settings().counts.set(Counting::Unseen);
+    match gone {
+        Ok(why) => format!("{name}: the failure of {} is gone: {why}", file.test),
+        Err(differs) => {
+            panic!("{name} is stale, and says nothing of the test: {differs}; {ANEW}")
+        }
     }
 }
 
@@ -606,12 +721,8 @@ impl Script for Bodies {
 }
 
 /// The failure of the last run in words.
-fn story(
-    session: &dyn Runs<Bodies>,
-    failure: &Failure,
-    schedule: &[Deviation],
-    file: Option<&PathBuf>,
-) -> String {
+fn story(session: &dyn Runs<Bodies>, failure: &Failure) -> String {
+    let schedule = session.schedule();
     let (script, machine) = (session.script(), session.machine());
     let steps = &session.steps()[..];
     let narrator = Narrator::new(&script, machine.names(), 1, "nobody");
@@ -623,69 +734,8 @@ fn story(
         schedule.len(),
         steps.len()
     );
-    for (number, deviation) in (1..).zip(schedule) {
+    for (number, deviation) in (1..).zip(&schedule) {
         let _ = writeln!(text, "  {number}. {}", narrator.deviation(steps, deviation));
     }
-    if let Some(file) = file {
-        let _ = writeln!(text, "Again: STOPWATT_REPLAY={}", file.display());
-    }
     text
-}
-
-#[derive(serde::Serialize, serde::Deserialize)]
-#[serde(deny_unknown_fields)]
-struct File {
-    cpus: usize,
-    core: Core,
-    #[serde(default)]
-    deviation: Vec<Deviation>,
-}
-
-/// Leaves a schedule, whole or not at all.
-fn leave(schedule: &[Deviation], core: Core, cpus: usize, folder: Option<&PathBuf>) -> PathBuf {
-    let name = std::thread::current()
-        .name()
-        .unwrap_or("test")
-        .replace("::", "-");
-    let folder = folder
-        .cloned()
-        .or_else(|| std::env::var_os("STOPWATT_SCHEDULES").map(PathBuf::from));
-    // What Cargo builds lies below a folder with this file, wherever that is; anything else leaves
-    // its schedules where it runs.
-    let program = std::env::current_exe().unwrap_or_default();
-    let target = program
-        .ancestors()
-        .find(|folder| folder.join("CACHEDIR.TAG").is_file());
-    let folder =
-        folder.unwrap_or_else(|| target.map_or_else(PathBuf::new, |target| target.join("explore")));
-    let path = folder.join(format!("{name}.schedule"));
-    let text = toml::to_string(&File {
-        cpus,
-        core,
-        deviation: schedule.to_vec(),
-    })
-    .unwrap_or_else(|error| unreachable!("a schedule is plain data: {error}"));
-    let partial = folder.join(format!(".{name}.partial-{}", std::process::id()));
-    let written = std::fs::create_dir_all(&folder)
-        .and_then(|()| std::fs::write(&partial, text))
-        .and_then(|()| std::fs::rename(&partial, &path));
-    if let Err(error) = written {
-        eprintln!("cannot leave {}: {error}", path.display());
-    }
-    std::path::absolute(&path).unwrap_or(path)
-}
-
-fn read(path: &Path, cpus: usize) -> (Core, Vec<Deviation>) {
-    let text = std::fs::read_to_string(path)
-        .unwrap_or_else(|error| panic!("cannot read {}: {error}", path.display()));
-    let file: File = toml::from_str(&text)
-        .unwrap_or_else(|error| panic!("{} is no schedule: {error}", path.display()));
-    assert_eq!(
-        file.cpus,
-        cpus,
-        "{} is for {} CPUs, and the model has {cpus}",
-        path.display(),
-        file.cpus
-    );
-    (file.core, file.deviation)
 }

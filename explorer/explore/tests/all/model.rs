@@ -242,7 +242,7 @@ fn a_lock_that_looks_and_then_takes_is_found_shrunk_and_left_in_a_file() {
     let path = said.split("STOPWATT_REPLAY=").nth(1).unwrap().trim();
     let left = std::fs::read_to_string(path).unwrap();
     assert!(
-        left.contains("cpus = 2") && left.matches("[[deviation]]").count() == deviations,
+        left.contains("threads = 2") && left.matches("[[deviation]]").count() == deviations,
         "{left}"
     );
 }
