@@ -30,24 +30,31 @@ const BOTH: Orders = Orders {
     ..RELEASE
 };
 
-/// Loads, by their names without the letters of the size: orders, and whether they are exclusive.
-const LOADS: [(&str, Orders, bool); 7] = [
-    ("LDR", PLAIN, false),
-    ("LDUR", PLAIN, false),
-    ("LDAR", ACQUIRE, false),
-    ("LDAPR", ACQUIRE_PC, false),
-    ("LDAPUR", ACQUIRE_PC, false),
-    ("LDXR", PLAIN, true),
-    ("LDAXR", ACQUIRE, true),
+/// Loads, by their names without the letters of the size: orders, whether they are exclusive, and
+/// how many neighbours they access.
+const LOADS: [(&str, Orders, bool, usize); 10] = [
+    ("LDR", PLAIN, false, 1),
+    ("LDUR", PLAIN, false, 1),
+    ("LDAR", ACQUIRE, false, 1),
+    ("LDAPR", ACQUIRE_PC, false, 1),
+    ("LDAPUR", ACQUIRE_PC, false, 1),
+    ("LDXR", PLAIN, true, 1),
+    ("LDAXR", ACQUIRE, true, 1),
+    ("LDP", PLAIN, false, 2),
+    ("LDXP", PLAIN, true, 2),
+    ("LDAXP", ACQUIRE, true, 2),
 ];
 
-const STORES: [(&str, Orders, bool); 6] = [
-    ("STR", PLAIN, false),
-    ("STUR", PLAIN, false),
-    ("STLR", RELEASE, false),
-    ("STLUR", RELEASE, false),
-    ("STXR", PLAIN, true),
-    ("STLXR", RELEASE, true),
+const STORES: [(&str, Orders, bool, usize); 9] = [
+    ("STR", PLAIN, false, 1),
+    ("STUR", PLAIN, false, 1),
+    ("STLR", RELEASE, false, 1),
+    ("STLUR", RELEASE, false, 1),
+    ("STXR", PLAIN, true, 1),
+    ("STLXR", RELEASE, true, 1),
+    ("STP", PLAIN, false, 2),
+    ("STXP", PLAIN, true, 2),
+    ("STLXP", RELEASE, true, 2),
 ];
 
 const UPDATES: [(&str, Update); 8] = [
@@ -170,7 +177,6 @@ pub fn instruction(text: &str, labels: &BTreeMap<String, usize>, line: usize) ->
     if let Some(read) = reader
         .control()
         .or_else(|| reader.computation())
-        .or_else(|| reader.pair())
         .or_else(|| reader.access())
         .or_else(|| reader.atomic())
     {
@@ -210,17 +216,12 @@ impl Reader<'_> {
         self.hold(register_of(self.at(place)))
     }
 
-    /// Two registers of one width.
-    fn two(&self, place: usize) -> Result<[SizedRegister; 2], Error> {
-        let both = [self.reg(place)?, self.reg(place + 1)?];
-        self.hold((both[0].wide == both[1].wide).then_some(both))
-    }
-
-    /// Two registers, an even one and the next.
-    fn even_and_odd(&self, place: usize) -> Result<[SizedRegister; 2], Error> {
-        let both = self.two(place)?;
-        let [even, odd] = both.map(|sized| sized.register.0);
-        self.hold((even.is_multiple_of(2) && odd == even + 1).then_some(both))
+    /// Registers of one width.
+    fn registers(&self, place: usize, count: usize) -> Result<Vec<SizedRegister>, Error> {
+        let all = (place..place + count).map(|place| self.reg(place));
+        let all: Vec<SizedRegister> = all.collect::<Result<_, _>>()?;
+        let is_one = all.iter().all(|register| register.wide == all[0].wide);
+        self.hold(is_one.then_some(all))
     }
 
     /// A number below `end`.
@@ -491,132 +492,93 @@ impl Reader<'_> {
         })
     }
 
-    /// Accesses of two neighbours.
-    fn pair(&self) -> Option<Read> {
-        let load = |orders, exclusive, signed: bool| {
-            let to = self.two(0)?;
-            if signed && !to[0].wide {
-                return Err(self.wrong());
-            }
-            let width = if signed {
-                Width { bytes: 4, signed }
-            } else {
-                Width::of(to[0])
-            };
-            Ok(Instruction::Load {
-                to: to.to_vec(),
-                width,
-                address: self.address_if(exclusive, 2)?,
-                orders,
-                exclusive,
-            })
-        };
-        let store = |orders, exclusive: bool| {
-            let first = usize::from(exclusive);
-            let from = self.two(first)?;
-            Ok(Instruction::Store {
-                status: exclusive.then(|| self.reg(0)).transpose()?,
-                from: from.to_vec(),
-                width: Width::of(from[0]),
-                address: self.address_if(exclusive, 2 + first)?,
-                orders,
-            })
-        };
-        Some(match self.mnemonic {
-            "LDP" => load(PLAIN, false, false),
-            "LDPSW" => load(PLAIN, false, true),
-            "LDXP" => load(PLAIN, true, false),
-            "LDAXP" => load(ACQUIRE, true, false),
-            "STP" => store(PLAIN, false),
-            "STXP" => store(PLAIN, true),
-            "STLXP" => store(RELEASE, true),
-            _ => {
-                let orders = orders(self.mnemonic.strip_prefix("CASP")?)?;
-                self.even_and_odd(0).and_then(|expected| {
-                    let new = self.even_and_odd(2)?;
-                    if new[0].wide != expected[0].wide {
-                        return Err(self.wrong());
-                    }
-                    Ok(Instruction::CompareAndSwap {
-                        expected: expected.to_vec(),
-                        new: new.to_vec(),
-                        width: Width::of(expected[0]),
-                        address: self.base(4)?,
-                        orders,
-                    })
-                })
-            }
-        })
-    }
-
-    /// Loads and stores, exclusives among them.
+    /// Loads and stores: exclusives and pairs among them.
     fn access(&self) -> Option<Read> {
-        for (name, orders, exclusive) in LOADS {
-            if let Some((bytes, signed)) = self.mnemonic.strip_prefix(name).and_then(size) {
-                return Some(self.reg(0).and_then(|to| {
-                    Ok(Instruction::Load {
-                        to: vec![to],
-                        width: self.width(to, bytes, signed)?,
-                        address: self.address(1)?,
-                        orders,
-                        exclusive,
-                    })
-                }));
+        // Of a pair only LDPSW has a size of its own.
+        let named = |name: &str, count| {
+            let suffix = self.mnemonic.strip_prefix(name)?;
+            let has_size = count == 1 || suffix.is_empty() || self.mnemonic == "LDPSW";
+            size(suffix).filter(|_| has_size)
+        };
+        for (name, orders, exclusive, count) in LOADS {
+            let load = |(bytes, signed)| {
+                let to = self.registers(0, count)?;
+                Ok(Instruction::Load {
+                    width: self.width(to[0], bytes, signed)?,
+                    to,
+                    address: self.address_if(exclusive, count)?,
+                    orders,
+                    exclusive,
+                })
+            };
+            if let Some(size) = named(name, count) {
+                return Some(load(size));
             }
         }
-        let unsigned = |suffix: &str| {
-            size(suffix)
-                .filter(|(_, signed)| !signed)
-                .map(|(bytes, _)| bytes)
-        };
-        for (name, orders, exclusive) in STORES {
-            if let Some(bytes) = self.mnemonic.strip_prefix(name).and_then(unsigned) {
-                let status = exclusive.then(|| self.reg(0)).transpose();
-                return Some(status.and_then(|status| {
-                    let from = self.reg(usize::from(exclusive))?;
-                    Ok(Instruction::Store {
-                        status,
-                        from: vec![from],
-                        width: self.width(from, bytes, false)?,
-                        address: self.address(1 + usize::from(exclusive))?,
-                        orders,
-                    })
-                }));
+        for (name, orders, exclusive, count) in STORES {
+            let first = usize::from(exclusive);
+            let store = |bytes| {
+                let from = self.registers(first, count)?;
+                Ok(Instruction::Store {
+                    status: exclusive.then(|| self.reg(0)).transpose()?,
+                    width: self.width(from[0], bytes, false)?,
+                    from,
+                    address: self.address_if(exclusive, first + count)?,
+                    orders,
+                })
+            };
+            if let Some((bytes, false)) = named(name, count) {
+                return Some(store(bytes));
             }
         }
         None
     }
 
-    /// Read-modify-writes in one instruction.
-    fn atomic(&self) -> Option<Read> {
-        if let Some((orders, bytes)) = self.mnemonic.strip_prefix("CAS").and_then(orders_and_bytes)
-        {
-            return Some(self.two(0).and_then(|[expected, new]| {
-                Ok(Instruction::CompareAndSwap {
-                    expected: vec![expected],
-                    new: vec![new],
-                    width: self.width(expected, bytes, false)?,
-                    address: self.base(2)?,
-                    orders,
-                })
-            }));
-        }
-        let update = |what, (orders, bytes), [operand, to]: [SizedRegister; 2], address| {
-            Ok(Instruction::Update {
-                what,
-                operand,
-                to,
-                width: self.width(operand, bytes, false)?,
-                address: self.base(address)?,
+    /// A compare-and-swap of one register, or of an even one and the next.
+    fn compare_and_swap(&self, letters: &str) -> Option<Read> {
+        let pair = letters.strip_prefix('P');
+        let count = 1 + usize::from(pair.is_some());
+        let (orders, bytes) = orders_and_bytes(pair.unwrap_or(letters))
+            .filter(|(_, bytes)| count == 1 || bytes.is_none())?;
+        let read = || {
+            let all = self.registers(0, 2 * count)?;
+            let (expected, new) = all.split_at(count);
+            let is_pair = |of: &[SizedRegister]| {
+                let [even, odd] = [of[0], of[count - 1]].map(|sized| sized.register.0);
+                count == 1 || even.is_multiple_of(2) && odd == even + 1
+            };
+            self.hold((is_pair(expected) && is_pair(new)).then_some(()))?;
+            Ok(Instruction::CompareAndSwap {
+                expected: expected.to_vec(),
+                new: new.to_vec(),
+                width: self.width(all[0], bytes, false)?,
+                address: self.base(2 * count)?,
                 orders,
             })
         };
-        let load = |what, letters| {
-            let both = self.two(0);
-            Some(both.and_then(|both| update(what, letters, both, 2)))
+        Some(read())
+    }
+
+    /// Read-modify-writes in one instruction.
+    fn atomic(&self) -> Option<Read> {
+        if let Some(letters) = self.mnemonic.strip_prefix("CAS") {
+            return self.compare_and_swap(letters);
+        }
+        // One that stores has no register for the value that was there.
+        let update = |what, (orders, bytes), loads: bool| {
+            let count = 1 + usize::from(loads);
+            let all = self.registers(0, count)?;
+            Ok(Instruction::Update {
+                what,
+                operand: all[0],
+                to: if loads { all[1] } else { all[0].nought() },
+                width: self.width(all[0], bytes, false)?,
+                address: self.base(count)?,
+                orders,
+            })
         };
         if let Some(letters) = self.mnemonic.strip_prefix("SWP").and_then(orders_and_bytes) {
-            return load(Update::Swap, letters);
+            return Some(update(Update::Swap, letters, true));
         }
         for (name, what) in UPDATES {
             let named = |start| {
@@ -625,13 +587,10 @@ impl Reader<'_> {
                     .and_then(orders_and_bytes)
             };
             if let Some(letters) = named("LD") {
-                return load(what, letters);
+                return Some(update(what, letters, true));
             }
             if let Some(letters) = named("ST").filter(|(orders, _)| !orders.acquire) {
-                return Some(
-                    self.reg(0)
-                        .and_then(|operand| update(what, letters, [operand, operand.nought()], 1)),
-                );
+                return Some(update(what, letters, false));
             }
         }
         None
