@@ -12,14 +12,7 @@ pub struct State(pub BTreeMap<Variable, u64>);
 impl State {
     /// True if a condition holds in it.
     pub fn holds(&self, condition: &Condition) -> bool {
-        match condition {
-            Condition::True => true,
-            Condition::False => false,
-            Condition::Is(variable, value) => self.0.get(variable) == Some(value),
-            Condition::And(left, right) => self.holds(left) && self.holds(right),
-            Condition::Or(left, right) => self.holds(left) || self.holds(right),
-            Condition::Not(inner) => !self.holds(inner),
-        }
+        condition.holds(&|variable| self.0.get(variable).copied())
     }
 
     /// One line of it, as herd7 writes it: an array of which all is known in one piece.

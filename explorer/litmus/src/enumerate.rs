@@ -1,12 +1,12 @@
 //! Every execution of a test.
 
-use crate::Error;
 use crate::answer::{Answer, State};
 use crate::arm::{PlacedEffect, allows, locally_ordered_before};
 use crate::relation::Relation;
 use crate::supply::Supply;
 use crate::test::{Register, Test, Variable};
 use crate::thread::{Kind, Run, all_runs};
+use crate::{Error, ErrorKind};
 /// Answers a test: tries each execution that there is, in as many steps as the test may take.
 ///
 /// # Errors
@@ -46,7 +46,9 @@ pub fn answer(test: &Test) -> Result<Answer, Error> {
     };
     search.choose(&mut Vec::new(), &mut Supply::new(&test.initial, &runs));
     if search.is_over() {
-        return Err(Error::TooLong {
+        return Err(Error {
+            kind: ErrorKind::TooLong,
+            line: 0,
             what: format!(
                 "no answer within {} steps of the search through the executions",
                 test.limit
@@ -269,11 +271,10 @@ impl Execution<'_> {
             return;
         }
         let value = |variable: &Variable| match variable {
-            Variable::Register(thread, number) => self.runs[*thread]
-                .registers
-                .get(&Register(*number))
-                .copied()
-                .unwrap_or(0),
+            Variable::Register(thread, number) => {
+                let registers = &self.runs[*thread].registers;
+                registers.get(&Register(*number)).copied().unwrap_or(0)
+            }
             Variable::Location(name) => {
                 let location = self
                     .test

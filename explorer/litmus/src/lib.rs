@@ -14,7 +14,7 @@
 //!
 //! Not modelled: accesses of several sizes to one location, page tables, instruction fetch, tags,
 //! caches that are maintained by hand (a test of them is read, and has no answer). A test that
-//! needs one of them is refused by name ([`Error::Unsupported`]).
+//! needs one of them is refused by name ([`ErrorKind::Unsupported`]).
 #![forbid(unsafe_code)]
 
 mod answer;
@@ -36,64 +36,45 @@ pub use enumerate::answer;
 pub use parse::parse;
 pub use test::{Condition, LIMIT, Quantifier, Test, UNROLL, Variable};
 
+/// The kind of reason why a test has no answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ErrorKind {
+    /// The text is no litmus test for AArch64.
+    Malformed,
+    /// The test needs what is not modelled.
+    Unsupported,
+    /// Not all executions were tried in the steps that the test may take.
+    TooLong,
+}
+
 /// The reason why a test has no answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Error {
-    /// The text is no litmus test for AArch64.
-    Malformed {
-        /// The line, from 1.
-        line: usize,
-        /// The mistake, and what would be right.
-        what: String,
-    },
-    /// The test needs what is not modelled.
-    Unsupported {
-        /// The line, from 1; 0 for the whole test.
-        line: usize,
-        /// The feature that is not modelled.
-        what: String,
-    },
-    /// Not all executions were tried in the steps that the test may take.
-    TooLong {
-        /// The steps that it took.
-        what: String,
-    },
+pub struct Error {
+    /// Its kind.
+    pub kind: ErrorKind,
+    /// The line, from 1; 0 where it is about the whole test.
+    pub line: usize,
+    /// The mistake and what would be right, what is not modelled, or how many steps it took.
+    pub what: String,
 }
 
 impl Error {
     pub(crate) fn malformed(line: usize, what: impl Into<String>) -> Self {
-        let what = what.into();
-        Self::Malformed { line, what }
+        let (kind, what) = (ErrorKind::Malformed, what.into());
+        Self { kind, line, what }
     }
 
     pub(crate) fn unsupported(line: usize, what: impl Into<String>) -> Self {
-        let what = what.into();
-        Self::Unsupported { line, what }
-    }
-
-    /// The line, from 1; 0 where it is about the whole test.
-    pub fn line(&self) -> usize {
-        match self {
-            Self::Malformed { line, .. } | Self::Unsupported { line, .. } => *line,
-            Self::TooLong { .. } => 0,
-        }
-    }
-
-    /// The mistake, what is not modelled, or how long it took.
-    pub fn what(&self) -> &str {
-        match self {
-            Self::Malformed { what, .. }
-            | Self::Unsupported { what, .. }
-            | Self::TooLong { what } => what,
-        }
+        let (kind, what) = (ErrorKind::Unsupported, what.into());
+        Self { kind, line, what }
     }
 }
 
 impl std::fmt::Display for Error {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self.line() {
-            0 => f.write_str(self.what()),
-            line => write!(f, "line {line}: {}", self.what()),
+        match self.line {
+            0 => f.write_str(&self.what),
+            line => write!(f, "line {line}: {}", self.what),
         }
     }
 }

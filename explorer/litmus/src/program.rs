@@ -74,23 +74,6 @@ pub enum Operation {
     Synchronize,
 }
 
-/// A condition of loads and locations.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Outcome {
-    /// Always true, or never.
-    Known(bool),
-    /// A load has returned the value.
-    Loaded(usize, u64),
-    /// A location holds the value at the end.
-    Location(usize, u64),
-    /// Every part holds.
-    All(Vec<Self>),
-    /// Some part holds.
-    Any(Vec<Self>),
-    /// The part does not hold.
-    Not(Box<Self>),
-}
-
 /// A test as accesses in a row.
 #[derive(Clone, Debug)]
 pub struct Program {
@@ -104,7 +87,9 @@ pub struct Program {
     /// state.
     pub caches_off: Vec<bool>,
     /// The condition that the test asks about.
-    pub outcome: Outcome,
+    pub condition: Condition,
+    locations: Vec<String>,
+    registers: Vec<BTreeMap<Register, Content>>,
 }
 
 impl Program {
@@ -134,14 +119,38 @@ impl Program {
             threads.push(thread.operations);
             registers.push(thread.registers);
         }
-        let outcome = outcome(test, &registers, &test.condition);
         Ok(Self {
             threads,
             loads,
             initial: test.initial.clone(),
             caches_off: caches_off(test)?,
-            outcome,
+            condition: test.condition.clone(),
+            locations: test.locations.clone(),
+            registers,
         })
+    }
+
+    /// The value that a variable has at the end, if loads have returned these values and locations
+    /// hold those.
+    pub fn value_of(
+        &self,
+        variable: &Variable,
+        loaded: &[u64],
+        held: impl Fn(usize) -> u64,
+    ) -> Option<u64> {
+        match variable {
+            Variable::Location(name) => {
+                let location = self.locations.iter().position(|known| known == name)?;
+                Some(held(location))
+            }
+            Variable::Register(thread, number) => {
+                let content = self.registers[*thread].get(&Register(*number));
+                match content.map_or(Value::Number(0), |content| content.value) {
+                    Value::Number(number) => Some(number),
+                    Value::Loaded(load) => loaded.get(load).copied(),
+                }
+            }
+        }
     }
 }
 
@@ -161,40 +170,8 @@ fn caches_off(test: &Test) -> Result<Vec<bool>, Error> {
     Ok(off)
 }
 
-fn outcome(
-    test: &Test,
-    registers: &[BTreeMap<Register, Content>],
-    condition: &Condition,
-) -> Outcome {
-    let part = |condition: &Condition| outcome(test, registers, condition);
-    match condition {
-        Condition::True => Outcome::Known(true),
-        Condition::False => Outcome::Known(false),
-        Condition::And(left, right) => Outcome::All(vec![part(left), part(right)]),
-        Condition::Or(left, right) => Outcome::Any(vec![part(left), part(right)]),
-        Condition::Not(inner) => Outcome::Not(Box::new(part(inner))),
-        Condition::Is(Variable::Location(name), value) => {
-            match test.locations.iter().position(|known| known == name) {
-                Some(location) => Outcome::Location(location, *value),
-                None => Outcome::Known(*value == 0),
-            }
-        }
-        Condition::Is(Variable::Register(thread, number), value) => {
-            match registers[*thread]
-                .get(&Register(*number))
-                .copied()
-                .unwrap_or(Content::number(0))
-                .value
-            {
-                Value::Number(number) => Outcome::Known(number == *value),
-                Value::Loaded(load) => Outcome::Loaded(load, *value),
-            }
-        }
-    }
-}
-
 /// The content of a register.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 struct Content {
     value: Value,
     /// The load on which it depends.
@@ -230,7 +207,8 @@ impl Thread<'_> {
             Instruction::Nothing => return Ok(()),
             Instruction::Move { to, from } => {
                 let known = self.operand(*from)?;
-                return self.set(to.register, known);
+                self.set(to.register, known);
+                return Ok(());
             }
             Instruction::Compute {
                 what,
@@ -241,7 +219,8 @@ impl Thread<'_> {
             } => {
                 let (left, right, other) = (left.register, *right, self.operand(*right)?);
                 let known = compute(*what, (left, right), self.known(left), other)?;
-                return self.set(to.register, known);
+                self.set(to.register, known);
+                return Ok(());
             }
             Instruction::Load { .. } | Instruction::Store { .. } => self.access(instruction)?,
             Instruction::Maintain {
@@ -296,7 +275,7 @@ impl Thread<'_> {
                         value: Value::Loaded(number),
                         from: Some(number),
                     },
-                )?;
+                );
                 Ok(Operation::Load {
                     location,
                     number,
@@ -332,11 +311,10 @@ impl Thread<'_> {
             .unwrap_or(Content::number(0))
     }
 
-    fn set(&mut self, register: Register, known: Content) -> Result<(), Error> {
+    fn set(&mut self, register: Register, known: Content) {
         if register != Register::ZERO {
             self.registers.insert(register, known);
         }
-        Ok(())
     }
 
     fn operand(&self, operand: Operand) -> Result<Content, Error> {

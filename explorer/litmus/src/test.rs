@@ -328,6 +328,20 @@ pub enum Condition {
     Not(Box<Self>),
 }
 
+impl Condition {
+    /// True if it holds where variables have these values.
+    pub fn holds(&self, value_of: &dyn Fn(&Variable) -> Option<u64>) -> bool {
+        match self {
+            Self::True => true,
+            Self::False => false,
+            Self::Is(variable, value) => value_of(variable) == Some(*value),
+            Self::And(left, right) => left.holds(value_of) && right.holds(value_of),
+            Self::Or(left, right) => left.holds(value_of) || right.holds(value_of),
+            Self::Not(inner) => !inner.holds(value_of),
+        }
+    }
+}
+
 /// The question that a test asks of its condition.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Quantifier {

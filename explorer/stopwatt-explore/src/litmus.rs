@@ -3,7 +3,7 @@
 use crate::printout::{Form, Printout};
 use clap::Args;
 use litmus::expected::{self, Expectation};
-use litmus::{Error, Test};
+use litmus::{Error, ErrorKind, Test};
 use miette::miette;
 use rayon::prelude::*;
 use serde_json::{Value, json};
@@ -61,9 +61,8 @@ pub fn answer(options: &LitmusOptions) -> miette::Result<Printout> {
         Format::Term => Form::Text(in_text(&files, &outcomes, expected.is_some())),
     };
     let skipped = outcomes.iter().filter(|outcome| match outcome {
-        Err(Error::Unsupported { .. }) => !options.skip_unsupported,
+        Err(error) => !options.skip_unsupported || error.kind != ErrorKind::Unsupported,
         Ok((test, answer, _)) => expected.is_none() && answer.doubt(test).is_some(),
-        Err(_) => true,
     });
     let answer = if let skipped @ 1.. = skipped.count() {
         Err(miette!(
@@ -96,17 +95,15 @@ fn read_expected(path: &Path) -> miette::Result<BTreeMap<String, Expectation>> {
 
 /// An error with its file and its line.
 fn told(path: &Path, error: &Error) -> String {
-    let line = if error.line() > 0 {
-        format!(":{}", error.line())
-    } else {
-        String::new()
+    let line = match error.line {
+        0 => String::new(),
+        line => format!(":{line}"),
     };
-    let kind = if matches!(error, Error::Unsupported { .. }) {
-        "not modelled: "
-    } else {
-        ""
+    let kind = match error.kind {
+        ErrorKind::Unsupported => "not modelled: ",
+        _ => "",
     };
-    format!("{}{line}: {kind}{}", path.display(), error.what())
+    format!("{}{line}: {kind}{}", path.display(), error.what)
 }
 
 /// The tests of a file, a folder, or a list whose name begins with `@`.
@@ -144,7 +141,8 @@ fn one(
     options: &LitmusOptions,
     expected: Option<&BTreeMap<String, Expectation>>,
 ) -> Outcome {
-    let text = disk::text(path).map_err(|error| Error::Malformed {
+    let text = disk::text(path).map_err(|error| Error {
+        kind: ErrorKind::Malformed,
         line: 0,
         what: format!("cannot be read: {error}"),
     })?;
@@ -225,12 +223,12 @@ fn in_json(files: &[PathBuf], outcomes: &[Outcome]) -> Value {
             })
         }
         Err(error) => {
-            let why = match error {
-                Error::Unsupported { .. } => "not_modelled",
-                Error::Malformed { .. } => "malformed",
-                Error::TooLong { .. } => "too_long",
+            let why = match error.kind {
+                ErrorKind::Unsupported => "not_modelled",
+                ErrorKind::Malformed => "malformed",
+                ErrorKind::TooLong => "too_long",
             };
-            json!({ "file": file.display().to_string(), why: error.what(), "line": error.line() })
+            json!({ "file": file.display().to_string(), why: error.what, "line": error.line })
         }
     };
     json!({ "tests": files.iter().zip(outcomes).map(one).collect::<Vec<_>>() })

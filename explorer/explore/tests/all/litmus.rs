@@ -4,7 +4,7 @@
 //! and what a store or a barrier leaves in the buffer leaves it whenever it is chosen. So all that
 //! a run does is choices, which are drawn or enumerated.
 
-use ::litmus::program::{Operation, Order as Ordering, Outcome, Program, Value};
+use ::litmus::program::{Operation, Order as Ordering, Program, Value};
 use ::litmus::{Error, Quantifier, Test, parse};
 use engine::SplitMix64;
 use interleavings::subject::{Answers, Delay, Memory, Moment, Newest, Order};
@@ -326,7 +326,7 @@ impl<'p> Run<'p> {
             let (thread, action) = actions[source.below(actions.len() as u32) as usize];
             self.act(thread, action, source);
         }
-        self.holds(&self.program.outcome)
+        self.holds()
     }
 
     fn state(&self) -> Vec<u64> {
@@ -449,22 +449,14 @@ impl<'p> Run<'p> {
             .unwrap_or(0)
     }
 
-    fn holds(&self, outcome: &Outcome) -> bool {
-        match outcome {
-            Outcome::Known(holds) => *holds,
-            Outcome::Loaded(load, value) => self.loaded[*load] == *value,
-            Outcome::Location(location, value) => {
-                let word = *location as u16;
-                let held = match self.memory.is_coherent(0) {
-                    true => self.memory.newest(word),
-                    false => self.memory.newest_in_memory(word),
-                };
-                held == *value
-            }
-            Outcome::All(all) => all.iter().all(|part| self.holds(part)),
-            Outcome::Any(all) => all.iter().any(|part| self.holds(part)),
-            Outcome::Not(inner) => !self.holds(inner),
-        }
+    fn holds(&self) -> bool {
+        let held = |location: usize| match self.memory.is_coherent(0) {
+            true => self.memory.newest(location as u16),
+            false => self.memory.newest_in_memory(location as u16),
+        };
+        self.program
+            .condition
+            .holds(&|variable| self.program.value_of(variable, &self.loaded, held))
     }
 }
 

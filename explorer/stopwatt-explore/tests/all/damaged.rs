@@ -73,7 +73,7 @@ const LITMUS: Target = Target {
             }
             Ok(_) => true,
             Err(error) => {
-                assert!(!error.what().is_empty());
+                assert!(!error.what.is_empty());
                 expected
             }
         }
