@@ -6,8 +6,8 @@
 use crate::current::{self, TestMachine};
 use crate::limits::Limits;
 use crate::machine::{
-    ChoiceSource, Core, Counting, Dpor, Failure, Invariant, Machine, Names, OnMachine, Operation,
-    Strategy, Wait, made_by, run_watched, watch,
+    ChoiceSource, Core, Counting, Dpor, Failure, Invariant, Machine, Names, OnMachine, Strategy,
+    Wait, made_by, run_watched, watch,
 };
 use crate::operation::OperationIndex;
 use crate::regression::{ANEW, File, test_of};
@@ -67,7 +67,7 @@ pub struct Config {
     /// for other programs.
     pub folder: Option<PathBuf>,
     /// True if all CPUs are in coherency from the start; otherwise their caches are off, and
-    /// [`Machine::join`] turns them on.
+    /// `Memory::join` turns them on.
     pub coherent: bool,
 }
 
@@ -153,36 +153,6 @@ impl<P> Model<P> {
     /// not.
     pub fn at_the_end(&mut self, holds: impl Fn(&P) -> bool + 'static, what: &'static str) {
         self.at_the_end.push((Box::new(holds), what));
-    }
-}
-
-impl Machine {
-    /// A point at which another CPU may go first.
-    pub fn pause(&self) {
-        self.act(Operation::Own);
-    }
-
-    /// Ends the run with a failure if `holds` is false.
-    pub fn check(&self, holds: bool, what: impl FnOnce() -> String) {
-        if !holds {
-            self.fail(Invariant::Own, what());
-        }
-    }
-
-    /// This CPU's caches go on, and it is in coherency.
-    pub fn join(&self) {
-        self.act(Operation::CachesOn);
-        let process = self.process();
-        self.memory_mut().join(process);
-    }
-
-    /// This CPU cleans its caches, turns them off and leaves coherency.
-    pub fn leave_with_flush(&self) {
-        self.act(Operation::Flush { level: 1 });
-        let process = self.process();
-        self.memory_mut().flush(process, true);
-        self.memory_mut().leave_coherency(process);
-        self.wake_pollers();
     }
 }
 
@@ -424,16 +394,7 @@ fn search(config: &Config, name: &str, session: &mut dyn Runs<Bodies>) -> Tally<
         let shrunk = shrink(&mut Budget::new(session), found);
         session.keep_steps(true);
         session.run(&script, ChoiceSource::Schedule(&shrunk.schedule));
-        let machine = session.machine();
-        let file = File::new(
-            name,
-            script.0,
-            machine.names().own.len(),
-            machine.settings(),
-            &shrunk.schedule,
-            &session.steps(),
-        );
-        let path = file.leave(config.folder.as_ref());
+        let path = File::of(name, session).leave(config.folder.as_ref());
         panic!(
             "{}{}\nAgain: STOPWATT_REPLAY={}\n",
             story(session, &shrunk.failure),
@@ -463,8 +424,7 @@ fn repeat(name: &str, file: &File, session: &mut dyn Runs<Bodies>) -> String {
     if let Some(failure) = ran.failure {
         panic!("{}", story(session, &failure));
     }
-    let words = session.machine().names().own.len();
-    let gone = file.gone(&session.schedule(), &session.steps(), words);
+    let gone = file.gone(session);
     session.keep_steps(false);
     session.machine().settings().counts.set(Counting::Unseen);
     match gone {

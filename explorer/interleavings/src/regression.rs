@@ -1,6 +1,7 @@
 //! A schedule in a file: the run of a test that failed.
 
-use crate::machine::{Core, Counting, Deviation, Operation, Settings, Step};
+use crate::machine::{Core, Counting, Deviation, Operation, Step};
+use crate::search::Runs;
 use std::path::PathBuf;
 
 /// The version of the text.
@@ -19,7 +20,7 @@ pub struct File {
     pub test: String,
     pub threads: usize,
     /// Words that the run made.
-    pub words: usize,
+    words: usize,
     pub core: Core,
     /// Counts of references are words.
     counts: bool,
@@ -64,28 +65,23 @@ fn operation_at(deviation: &Deviation, steps: &[Step]) -> String {
 }
 
 impl File {
-    /// The run that was made last.
-    pub fn new(
-        test: &str,
-        threads: usize,
-        words: usize,
-        settings: &Settings,
-        schedule: &[Deviation],
-        steps: &[Step],
-    ) -> Self {
-        let recorded = |&choice: &Deviation| Recorded {
-            at: operation_at(&choice, steps),
+    /// The last run of a session, whose steps were kept.
+    pub fn of<C>(test: &str, session: &dyn Runs<C>) -> Self {
+        let (machine, steps) = (session.machine(), session.steps());
+        let recorded = |choice: Deviation| Recorded {
+            at: operation_at(&choice, &steps),
             choice,
         };
+        let deviation: Vec<Recorded> = session.schedule().into_iter().map(recorded).collect();
         Self {
             format: FORMAT,
             test: test.to_owned(),
-            threads,
-            words,
-            core: settings.core.get(),
-            counts: settings.counts.get() == Counting::Words,
-            deviations: schedule.len(),
-            deviation: schedule.iter().map(recorded).collect(),
+            threads: machine.cpus().len(),
+            words: machine.names().own.len(),
+            core: machine.settings().core.get(),
+            counts: machine.settings().counts.get() == Counting::Words,
+            deviations: deviation.len(),
+            deviation,
         }
     }
 
@@ -106,11 +102,6 @@ impl File {
         assert!(
             has == says,
             "{name} has {has} deviations, and says that there are {says}; {ANEW}"
-        );
-        let (threads, most) = (file.threads, crate::MOST_CPUS);
-        assert!(
-            (1..=most).contains(&threads),
-            "{name} is of {threads} threads, and a test has 1 to {most}"
         );
         file
     }
@@ -137,18 +128,18 @@ impl File {
         self.deviation.iter().map(|one| one.choice).collect()
     }
 
-    /// The reason why the failure is gone, after a run that did not fail: in it these deviations
-    /// were made, in these steps.
+    /// The reason why the failure is gone, after a run that did not fail, whose steps were kept.
     ///
     /// # Errors
     /// The difference from the test that was recorded: the run says nothing of its failure.
-    pub fn gone(&self, made: &[Deviation], steps: &[Step], words: usize) -> Result<String, String> {
-        if words < self.words {
-            let own = self.words;
+    pub fn gone<C>(&self, session: &dyn Runs<C>) -> Result<String, String> {
+        let (own, words) = (self.words, session.machine().names().own.len());
+        if words < own {
             return Err(format!("it made {own} words, and now makes {words}"));
         }
+        let (made, steps) = (session.schedule(), session.steps());
         for (number, recorded) in (1..).zip(&self.deviation) {
-            let (then, now) = (&recorded.at, operation_at(&recorded.choice, steps));
+            let (then, now) = (&recorded.at, operation_at(&recorded.choice, &steps));
             if now != *then {
                 return Err(format!(
                     "its deviation {number} was made at this operation: {then}; now it is: {now}"

@@ -54,7 +54,7 @@ struct Reader<'t> {
     text: &'t str,
 }
 
-/// An array of the initial state, or an element of one: `type name[count]`.
+/// An array of the initial state: `type name[count]`.
 struct DeclaredArray<'t> {
     name: &'t str,
     count: &'t str,
@@ -364,7 +364,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Reads an entry of the initial state that is an array, or an element of one.
+    /// Reads an entry of the initial state that is an array.
     fn array(
         &self,
         at: usize,
@@ -372,49 +372,34 @@ impl<'t> Reader<'t> {
         values: &[&str],
         test: &mut Test,
     ) -> Result<(), Error> {
-        let has_type = width.is_some();
         let wrong = |what: String| self.malformed(at, what);
         let count = number(count)
             .and_then(|count| usize::try_from(count).ok())
             .ok_or_else(|| wrong(format!("the number in the brackets of `{name}` is none")))?;
         let given = self.values(at, values, test)?;
-        let known = test.objects.iter().find(|object| object.name == name);
-        let Some(known) = known.filter(|_| !has_type) else {
-            if !has_type || known.is_some() {
-                return Err(wrong(format!(
-                    "`{name}` needs a type, once: `int {name}[{count}]`"
-                )));
-            }
-            if count == 0 || count > Object::MOST {
-                return Err(self.unsupported(
-                    at,
-                    format!("an array of {count} elements: 1 to {} are", Object::MOST),
-                ));
-            }
-            if given.len() > count {
-                return Err(wrong(format!(
-                    "{} values for {count} elements of `{name}`",
-                    given.len()
-                )));
-            }
-            let object = test.add(name, Some(count), width);
-            let first = test.objects[object].first;
-            for (element, value) in given.into_iter().enumerate() {
-                test.begin(first + element, value);
-            }
-            return Ok(());
-        };
-        // One element, of an array that is there.
-        let place = known
-            .elements
-            .filter(|elements| count < *elements)
-            .map(|_| known.first + count);
-        let (Some(place), [value]) = (place, &given[..]) else {
+        let is_known = test.objects.iter().any(|object| object.name == name);
+        if width.is_none() || is_known {
             return Err(wrong(format!(
-                "`{name}` has no element {count} that could get one value"
+                "`{name}` needs a type, once: `int {name}[{count}]`"
             )));
-        };
-        test.begin(place, *value);
+        }
+        if count == 0 || count > Object::MOST {
+            return Err(self.unsupported(
+                at,
+                format!("an array of {count} elements: 1 to {} are", Object::MOST),
+            ));
+        }
+        if given.len() > count {
+            return Err(wrong(format!(
+                "{} values for {count} elements of `{name}`",
+                given.len()
+            )));
+        }
+        let object = test.add(name, Some(count), width);
+        let first = test.objects[object].first;
+        for (element, value) in given.into_iter().enumerate() {
+            test.begin(first + element, value);
+        }
         Ok(())
     }
 

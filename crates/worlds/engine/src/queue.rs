@@ -130,13 +130,6 @@ impl Queue {
         }
     }
 
-    /// Takes a process out.
-    #[inline(always)]
-    pub fn remove(&self, process: ProcessId) {
-        self.forget_taken();
-        self.play(process, EMPTY);
-    }
-
     /// Takes the earliest out, with its time.
     #[inline(always)]
     pub fn take_earliest(&self) -> Option<(Time, ProcessId)> {
@@ -242,7 +235,8 @@ mod tests {
                 let process = random.below(processes as u64) as usize;
                 match random.below(8) {
                     0 => {
-                        queue.remove(process);
+                        queue.forget_taken();
+                        queue.play(process, EMPTY);
                         list[process] = None;
                     }
                     1..5 => {

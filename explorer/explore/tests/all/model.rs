@@ -1,6 +1,6 @@
 //! Tests of one's own: locks and the like, explored as a firmware engineer would.
 
-use explore::{Board, Config, MachineOptions, Strategy, Tally, Word};
+use explore::{Board, Config, Invariant, MachineOptions, Operation, Strategy, Tally, Word};
 use interleavings::subject::{Bodies, check_on};
 use psci_faults::lock::{BakeryWord, Lock, Ticket};
 use psci_faults::{CpuIndex, Platform, SharedAtomic, SharedCell, SharedWord};
@@ -15,6 +15,15 @@ type Model = interleavings::subject::Model<Board>;
 fn check(config: &Config, set_up: impl Fn(&mut Model)) -> Tally<(), Bodies> {
     let board = |cpus, values: &[u64]| Board::new(cpus, values, MachineOptions::default(), None);
     check_on(config, board, set_up)
+}
+
+/// This CPU cleans its caches, turns them off and leaves coherency.
+fn leave_with_flush(machine: &Board) {
+    machine.act(Operation::Flush { level: 1 });
+    let process = machine.process();
+    machine.memory_mut().flush(process, true);
+    machine.memory_mut().leave_coherency(process);
+    machine.wake_pollers();
 }
 
 /// CPUs that enter a section one after the other; `acquire` and `release` are the lock.
@@ -32,9 +41,11 @@ fn section(
             (lock.0)(machine, cpu);
             inside.set(inside.get() + 1);
             machine.pause();
-            machine.check(inside.get() == 1, || {
-                format!("{} CPUs are inside", inside.get())
-            });
+            let is_alone = (inside.get() == 1).then_some(());
+            machine.hold(
+                is_alone
+                    .ok_or_else(|| (Invariant::Own, format!("{} CPUs are inside", inside.get()))),
+            );
             inside.set(inside.get() - 1);
             (lock.1)(machine, cpu);
         });
@@ -68,7 +79,7 @@ fn mixed_bakery(model: &mut Model, cpus: u16, off: u16) {
     let other = words.clone();
     let acquire = move |machine: &Board, cpu: u16| {
         if cpu < off {
-            machine.leave_with_flush();
+            leave_with_flush(machine);
         }
         Lock::bakery(0, &words, CpuIndex(0)).acquire(machine, CpuIndex(cpu));
     };
@@ -218,7 +229,7 @@ fn what_caches_do_on_their_own_is_tried() {
                 seen.borrow_mut().insert((first, words[0].load(machine)));
             });
             model.cpu(move |machine| {
-                machine.leave_with_flush();
+                leave_with_flush(machine);
                 other[0].store(machine, 1);
             });
         });

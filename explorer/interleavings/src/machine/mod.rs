@@ -36,7 +36,7 @@ pub use core::Core;
 pub use cpu::{Cpu, Wait};
 pub use failure::{Breach, Failure, Invariant, run_quietly};
 pub use names::{Names, writer_name};
-pub(crate) use parts::{Counting, Settings};
+pub(crate) use parts::Counting;
 pub use state::Machine;
 pub use step::{Act, Fence, LockStep, Operation, Step};
 pub use waiting::Limit;

@@ -45,6 +45,11 @@ impl Machine {
         self.wake_pollers();
     }
 
+    /// A point at which another CPU may go first.
+    pub fn pause(&self) {
+        self.act(Operation::Own);
+    }
+
     /// An operation that is no access of memory.
     pub fn act(&self, did: Operation) {
         if did != Operation::Own {

@@ -2,7 +2,7 @@
 //! reads.
 
 use interleavings::subject::cells::SharedWord;
-use interleavings::subject::{Bodies, Machine, Model, Tally, Word, check_on};
+use interleavings::subject::{Bodies, Invariant, Machine, Model, Tally, Word, check_on};
 use interleavings::{Config, Core, Strategy};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
@@ -13,6 +13,11 @@ fn words(count: usize) -> Rc<Vec<Word<u64>>> {
             .map(|_| SharedWord::<u64, Machine>::new(0))
             .collect(),
     )
+}
+
+/// Ends the run with a failure if something does not hold.
+fn hold(machine: &Machine, holds: bool, what: impl Fn() -> String) {
+    machine.hold(holds.then_some(()).ok_or_else(|| (Invariant::Own, what())));
 }
 
 fn check(config: &Config, set_up: impl Fn(&mut Model<Machine>)) -> Tally<(), Bodies> {
@@ -152,7 +157,9 @@ fn ring(model: &mut Model<Machine>, releases: bool) {
                 true => consumer[1].store(machine, number),
                 false => consumer[1].store_relaxed(machine, number),
             }
-            machine.check(seen == 10 * number, || format!("item {number} is {seen}"));
+            hold(machine, seen == 10 * number, || {
+                format!("item {number} is {seen}")
+            });
         }
     });
 }
@@ -176,7 +183,7 @@ fn ticket(model: &mut Model<Machine>, releases: bool) {
                 true => words[1].store(machine, mine + 1),
                 false => words[1].store_relaxed(machine, mine + 1),
             }
-            machine.check(cpu == 1 || before == mine, || {
+            hold(machine, cpu == 1 || before == mine, || {
                 format!("the CPU with ticket {mine} saw {before}")
             });
         });

@@ -369,8 +369,8 @@ fn accesses_of_several_sizes_and_wrong_arrays_are_named() {
         ("int a[0];", "an array of 0 elements: 1 to 256 are"),
         ("int a[1]={1,2};", "2 values for 1 elements of `a`"),
         (
-            "int a[2]={1,2}; a[2]=1;",
-            "`a` has no element 2 that could get one value",
+            "int a[2]={1,2}; a[1]=1;",
+            "`a` needs a type, once: `int a[1]`",
         ),
         ("int a[2]={1,+};", "`+` is neither a number nor a name"),
     ] {
