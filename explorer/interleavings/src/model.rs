@@ -343,12 +343,6 @@ fn with_session<P: OnMachine, R>(
     build: &dyn Fn() -> (Rc<Model<P>>, Vec<u64>),
     act: impl FnOnce(&mut dyn Runs<Bodies>) -> R,
 ) -> R {
-    let cpus = on.machine().cpus().len();
-    assert!(
-        (1..=crate::MOST_CPUS).contains(&cpus),
-        "a model has 1 to {} CPUs, not {cpus}",
-        crate::MOST_CPUS
-    );
     let machine = on.machine();
     machine.settings().set_names(Names::numbers());
     machine.settings().late_loads.set(config.late_loads);

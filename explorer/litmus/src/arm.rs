@@ -207,7 +207,7 @@ fn is_internally_visible(effects: &[PlacedEffect]) -> bool {
 /// Atomic requirement: between the write that the read of a pair took its value from and the write
 /// of the pair, no write of another thread comes in coherence order.
 fn is_atomic(effects: &[PlacedEffect]) -> bool {
-    let pairs = effects.iter().enumerate().filter_map(|(number, read)| {
+    let mut pairs = effects.iter().filter_map(|read| {
         let local = read
             .effect
             .pair
@@ -215,10 +215,9 @@ fn is_atomic(effects: &[PlacedEffect]) -> bool {
         let first = effects
             .iter()
             .position(|other| other.thread == read.thread)?;
-        debug_assert!(first <= number, "threads lie one after the other");
         Some((read, &effects[first + local]))
     });
-    pairs.into_iter().all(|(read, write)| {
+    pairs.all(|(read, write)| {
         effects.iter().all(|other| {
             other.effect.kind != Kind::Write
                 || other.thread == read.thread

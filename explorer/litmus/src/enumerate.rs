@@ -4,7 +4,7 @@ use crate::answer::{Answer, State};
 use crate::arm::{PlacedEffect, allows, locally_ordered_before};
 use crate::relation::Relation;
 use crate::supply::Supply;
-use crate::test::{Register, Test, Variable};
+use crate::test::{Instruction, Register, Test, Variable};
 use crate::thread::{Kind, Run, all_runs};
 use crate::{Error, ErrorKind};
 /// Answers a test: tries each execution that there is, in as many steps as the test may take.
@@ -12,6 +12,11 @@ use crate::{Error, ErrorKind};
 /// # Errors
 /// The test needs what is not modelled, has more than [`Relation::MOST`] effects, or takes more steps.
 pub fn answer(test: &Test) -> Result<Answer, Error> {
+    for instruction in test.threads.iter().flatten() {
+        if let Instruction::Maintain { line, .. } = instruction {
+            return Err(Error::unsupported(*line, "maintenance of caches"));
+        }
+    }
     let (runs, cut): (Vec<Vec<Run>>, Vec<bool>) = all_runs(test)?.into_iter().unzip();
     let locals: Vec<Vec<Relation>> = runs
         .iter()
@@ -273,7 +278,7 @@ impl Execution<'_> {
         let value = |variable: &Variable| match variable {
             Variable::Register(thread, number) => {
                 let registers = &self.runs[*thread].registers;
-                registers.get(&Register(*number)).copied().unwrap_or(0)
+                registers.get(&Register(*number)).map_or(0, |of| of.value)
             }
             Variable::Location(name) => {
                 let location = self

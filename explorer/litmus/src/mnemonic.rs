@@ -58,10 +58,10 @@ const STORES: [(&str, Orders, bool, usize); 9] = [
 ];
 
 const UPDATES: [(&str, Update); 8] = [
-    ("ADD", Update::Add),
-    ("CLR", Update::Clear),
-    ("EOR", Update::Xor),
-    ("SET", Update::Set),
+    ("ADD", Update::Compute(Compute::Add)),
+    ("CLR", Update::Compute(Compute::Clear)),
+    ("EOR", Update::Compute(Compute::Xor)),
+    ("SET", Update::Compute(Compute::Or)),
     ("SMAX", Update::SignedMax),
     ("SMIN", Update::SignedMin),
     ("UMAX", Update::Max),
@@ -90,7 +90,7 @@ const COMPUTES: [(&str, Compute, bool); 15] = [
 const NOT_MODELLED: [(&str, &[&str]); 5] = [
     (
         "maintenance of caches and of translations",
-        &["IC", "TLBI", "AT"],
+        &["DC", "IC", "TLBI", "AT"],
     ),
     ("system registers", &["MRS", "MSR"]),
     ("exceptions", &["SVC", "HVC", "SMC", "ERET", "UDF", "BRK"]),
@@ -307,7 +307,7 @@ impl Reader<'_> {
             "NOP" | "YIELD" | "PRFM" | "PRFUM" => Ok(Instruction::Nothing),
             "CLREX" => Ok(Instruction::ClearExclusive),
             "DMB" | "DSB" => self.barrier(),
-            "DC" => self.maintain(),
+            "DC" => self.maintain()?,
             "ISB" => Ok(Instruction::Barrier {
                 barrier: Barrier::Instruction,
                 is_synchronization: false,
@@ -343,27 +343,21 @@ impl Reader<'_> {
     }
 
     /// `DC CVAC,Xn` and `DC CIVAC,Xn`.
-    fn maintain(&self) -> Read {
+    fn maintain(&self) -> Option<Read> {
         let invalidate = match self.at(0).to_ascii_uppercase().as_str() {
             "CVAC" => false,
             "CIVAC" => true,
-            _ => {
-                let text = self.text;
-                return Err(Error::unsupported(
-                    self.line,
-                    format!("the instruction `{text}`: maintenance of caches and of translations"),
-                ));
-            }
+            _ => return None,
         };
-        Ok(Instruction::Maintain {
+        Some(self.reg(1).map(|base| Instruction::Maintain {
             address: Address {
-                base: self.reg(1)?.register,
+                base: base.register,
                 offset: Operand::Number(0),
                 writeback: Writeback::No,
             },
             invalidate,
             line: self.line,
-        })
+        }))
     }
 
     /// Instructions in which only registers take part.

@@ -169,10 +169,8 @@ impl<'t> Reader<'t> {
         }
         test.registers.resize(threads, BTreeMap::new());
         self.end(after, &mut test)?;
-        test.observed.extend(variables(&test.condition));
         test.observed.sort();
         test.observed.dedup();
-        test.filtered = variables(&test.filter);
         Ok(test)
     }
 
@@ -184,6 +182,7 @@ impl<'t> Reader<'t> {
             next: 0,
             test,
             depth: 0,
+            compared: Vec::new(),
         };
         let mut is_asked = false;
         while let Some(token) = tail.peek() {
@@ -192,11 +191,13 @@ impl<'t> Reader<'t> {
                 "filter" => {
                     tail.next += 1;
                     tail.test.filter = tail.either()?;
+                    tail.test.filtered.append(&mut tail.compared);
                 }
                 "exists" | "forall" | "~exists" | "~" if !is_asked => {
                     is_asked = true;
                     tail.test.quantifier = tail.quantifier()?;
                     tail.test.condition = tail.either()?;
+                    tail.test.observed.append(&mut tail.compared);
                 }
                 ";" => tail.next += 1,
                 // What herd7 lets stand behind a condition, for other tools.
@@ -503,6 +504,8 @@ struct Tail<'t, 'n> {
     test: &'n mut Test,
     /// Conditions that the next one is inside of.
     depth: usize,
+    /// The variables of the condition so far.
+    compared: Vec<Variable>,
 }
 
 /// Conditions within one another.
@@ -703,6 +706,7 @@ impl<'t> Tail<'t, '_> {
                 ),
             ));
         }
+        self.compared.extend_from_slice(&variables);
         let mut each = variables.into_iter().zip(values).map(|(variable, value)| {
             let value = self.test.cut(&variable, value);
             Condition::Is(variable, value)
@@ -716,18 +720,5 @@ impl<'t> Tail<'t, '_> {
         } else {
             is
         })
-    }
-}
-
-fn variables(condition: &Condition) -> Vec<Variable> {
-    match condition {
-        Condition::True | Condition::False => Vec::new(),
-        Condition::Is(variable, _) => vec![variable.clone()],
-        Condition::Not(inner) => variables(inner),
-        Condition::And(left, right) | Condition::Or(left, right) => {
-            let mut all = variables(left);
-            all.extend(variables(right));
-            all
-        }
     }
 }

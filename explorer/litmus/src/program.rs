@@ -2,11 +2,9 @@
 //! that performs them one by one.
 
 use crate::Error;
-use crate::test::{
-    Address, Barrier, Compute, Condition, Extend, Instruction, Operand, Orders, Register, Test,
-    Variable, Width, Writeback,
-};
-use std::collections::BTreeMap;
+use crate::test::{Condition, Instruction, Register, Test, Variable};
+use crate::thread::{Effect, Kind, Run, runs};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The order that an access asks for.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -89,7 +87,13 @@ pub struct Program {
     /// The condition that the test asks about.
     pub condition: Condition,
     locations: Vec<String>,
-    registers: Vec<BTreeMap<Register, Content>>,
+    registers: Vec<BTreeMap<Register, Value>>,
+}
+
+/// A value that a location is said to hold, so that what is loaded there can be told; each test is
+/// run with two of them.
+fn mark(location: usize, other: bool) -> u64 {
+    0x80 + 0x40 * u64::from(other) + location as u64
 }
 
 impl Program {
@@ -98,36 +102,101 @@ impl Program {
     /// # Errors
     /// The test has atomics, loops, or values that are computed from what was loaded.
     pub fn of(test: &Test) -> Result<Self, Error> {
-        let mut threads = Vec::new();
-        let mut loads = 0;
-        let mut registers = Vec::new();
-        for (instructions, initial) in test.threads.iter().zip(&test.registers) {
-            let known = initial
-                .iter()
-                .map(|(register, value)| (*register, Content::number(*value)))
-                .collect();
-            let mut thread = Thread {
-                test,
-                registers: known,
-                loads,
-                operations: Vec::new(),
-            };
-            for (at, instruction) in instructions.iter().enumerate() {
-                thread.add(at, instruction)?;
-            }
-            loads = thread.loads;
-            threads.push(thread.operations);
-            registers.push(thread.registers);
-        }
-        Ok(Self {
-            threads,
-            loads,
+        let mut program = Self {
+            threads: Vec::new(),
+            loads: 0,
             initial: test.initial.clone(),
             caches_off: caches_off(test)?,
             condition: test.condition.clone(),
             locations: test.locations.clone(),
-            registers,
-        })
+            registers: Vec::new(),
+        };
+        for (thread, instructions) in test.threads.iter().enumerate() {
+            for (at, instruction) in instructions.iter().enumerate() {
+                let is_plain = match instruction {
+                    Instruction::BranchBits { to, .. } => *to == at + 1,
+                    Instruction::Load { exclusive, .. } => !exclusive,
+                    Instruction::Store { status, .. } => status.is_none(),
+                    Instruction::Nothing
+                    | Instruction::Move { .. }
+                    | Instruction::Compute { .. }
+                    | Instruction::Maintain { .. }
+                    | Instruction::Barrier { .. } => true,
+                    _ => false,
+                };
+                if !is_plain {
+                    let what = format!("an instruction that is no plain access: {instruction:?}");
+                    return Err(Error::unsupported(0, what));
+                }
+            }
+            let run = |other| {
+                let locations = 0..test.locations.len();
+                let marks = locations.map(|location| BTreeSet::from([mark(location, other)]));
+                runs(test, thread, &marks.collect())
+            };
+            let (one, other) = (run(false)?.0, run(true)?.0);
+            for (one, other) in one.iter().zip(&other) {
+                program.add(one, other)?;
+            }
+        }
+        Ok(program)
+    }
+
+    /// Adds a thread by two runs of it.
+    fn add(&mut self, one: &Run, other: &Run) -> Result<(), Error> {
+        let mut reads = Numbers {
+            effects: &one.effects,
+            numbers: Vec::new(),
+        };
+        let mut operations = Vec::new();
+        let mut control = 0;
+        for (effect, twin) in one.effects.iter().zip(&other.effects) {
+            let came_by = effect.control & !control;
+            operations.extend(reads.newest(came_by)?.map(Operation::Branch));
+            control |= came_by;
+            let (location, order) = (effect.location, order(effect));
+            let address = reads.newest(effect.address)?;
+            operations.push(match effect.kind {
+                Kind::Read => {
+                    self.loads += 1;
+                    Operation::Load {
+                        location,
+                        number: self.loads - 1,
+                        order,
+                        address,
+                    }
+                }
+                Kind::Write => Operation::Store {
+                    location,
+                    value: reads.value([effect.value, twin.value], effect.data)?,
+                    order,
+                    address,
+                    data: reads.newest(effect.data)?,
+                },
+                Kind::Clean | Kind::CleanAndInvalidate => Operation::Maintain {
+                    location,
+                    invalidate: effect.kind == Kind::CleanAndInvalidate,
+                },
+                Kind::BarrierFull => Operation::BarrierFull,
+                Kind::BarrierInstruction => Operation::Synchronize,
+                Kind::BarrierLoad | Kind::BarrierStore if effect.is_synchronization => {
+                    return Err(Error::unsupported(0, "a DSB of loads or of stores"));
+                }
+                Kind::BarrierLoad => Operation::BarrierLoad,
+                Kind::BarrierStore => Operation::BarrierStore,
+            });
+            reads.numbers.push(self.loads.wrapping_sub(1));
+        }
+        let last = one.registers.iter().zip(other.registers.values());
+        let registers = last.map(|((register, value), twin)| {
+            Ok((
+                *register,
+                reads.value([value.value, twin.value], value.from)?,
+            ))
+        });
+        self.registers.push(registers.collect::<Result<_, _>>()?);
+        self.threads.push(operations);
+        Ok(())
     }
 
     /// The value that a variable has at the end, if loads have returned these values and locations
@@ -144,10 +213,10 @@ impl Program {
                 Some(held(location))
             }
             Variable::Register(thread, number) => {
-                let content = self.registers[*thread].get(&Register(*number));
-                match content.map_or(Value::Number(0), |content| content.value) {
-                    Value::Number(number) => Some(number),
-                    Value::Loaded(load) => loaded.get(load).copied(),
+                match self.registers[*thread].get(&Register(*number)) {
+                    Some(Value::Loaded(load)) => loaded.get(*load).copied(),
+                    Some(Value::Number(number)) => Some(*number),
+                    None => Some(0),
                 }
             }
         }
@@ -170,219 +239,50 @@ fn caches_off(test: &Test) -> Result<Vec<bool>, Error> {
     Ok(off)
 }
 
-/// The content of a register.
-#[derive(Clone, Copy, Debug)]
-struct Content {
-    value: Value,
-    /// The load on which it depends.
-    from: Option<usize>,
+/// The numbers of a thread's loads.
+struct Numbers<'r> {
+    effects: &'r [Effect],
+    /// By effect; of what is no load any number.
+    numbers: Vec<usize>,
 }
 
-impl Content {
-    fn number(number: u64) -> Self {
-        Self {
-            value: Value::Number(number),
-            from: None,
-        }
-    }
-}
-
-struct Thread<'t> {
-    test: &'t Test,
-    registers: BTreeMap<Register, Content>,
-    loads: usize,
-    operations: Vec<Operation>,
-}
-
-fn no_plain_access(instruction: &Instruction) -> Error {
-    Error::unsupported(
-        0,
-        format!("an instruction that is no plain access: {instruction:?}"),
-    )
-}
-
-impl Thread<'_> {
-    fn add(&mut self, at: usize, instruction: &Instruction) -> Result<(), Error> {
-        let operation = match instruction {
-            Instruction::Nothing => return Ok(()),
-            Instruction::Move { to, from } => {
-                let known = self.operand(*from)?;
-                self.set(to.register, known);
-                return Ok(());
-            }
-            Instruction::Compute {
-                what,
-                to,
-                left,
-                right,
-                sets_flags: false,
-            } => {
-                let (left, right, other) = (left.register, *right, self.operand(*right)?);
-                let known = compute(*what, (left, right), self.known(left), other)?;
-                self.set(to.register, known);
-                return Ok(());
-            }
-            Instruction::Load { .. } | Instruction::Store { .. } => self.access(instruction)?,
-            Instruction::Maintain {
-                address,
-                invalidate,
-                ..
-            } => Operation::Maintain {
-                location: self.location(*address)?.0,
-                invalidate: *invalidate,
-            },
-            Instruction::Barrier {
-                barrier,
-                is_synchronization,
-            } => match (barrier, is_synchronization) {
-                (Barrier::Full, _) => Operation::BarrierFull,
-                (Barrier::Load, false) => Operation::BarrierLoad,
-                (Barrier::Store, false) => Operation::BarrierStore,
-                (Barrier::Instruction, _) => Operation::Synchronize,
-                (Barrier::Load | Barrier::Store, true) => return Err(no_plain_access(instruction)),
-            },
-            Instruction::BranchBits {
-                of,
-                mask: u64::MAX,
-                to,
-                ..
-            } if *to == at + 1 => match self.known(of.register).from {
-                Some(load) => Operation::Branch(load),
-                None => return Ok(()),
-            },
-            other => return Err(no_plain_access(other)),
+impl Numbers<'_> {
+    /// The newest of these reads: it has the others from memory, where its thread stored them.
+    fn newest(&self, reads: u64) -> Result<Option<usize>, Error> {
+        let Some(last) = reads.checked_ilog2() else {
+            return Ok(None);
         };
-        self.operations.push(operation);
-        Ok(())
-    }
-
-    /// A load or store of one register.
-    fn access(&mut self, instruction: &Instruction) -> Result<Operation, Error> {
-        match instruction {
-            Instruction::Load {
-                to,
-                width: Width { signed: false, .. },
-                address,
-                orders,
-                exclusive: false,
-            } if to.len() == 1 => {
-                let (location, address) = self.location(*address)?;
-                let number = self.loads;
-                self.loads += 1;
-                self.set(
-                    to[0].register,
-                    Content {
-                        value: Value::Loaded(number),
-                        from: Some(number),
-                    },
-                );
-                Ok(Operation::Load {
-                    location,
-                    number,
-                    order: order(*orders),
-                    address,
-                })
-            }
-            Instruction::Store {
-                status: None,
-                from,
-                address,
-                orders,
-                ..
-            } if from.len() == 1 => {
-                let (location, address) = self.location(*address)?;
-                let Content { value, from: data } = self.known(from[0].register);
-                Ok(Operation::Store {
-                    location,
-                    value,
-                    order: order(*orders),
-                    address,
-                    data,
-                })
-            }
-            other => Err(no_plain_access(other)),
-        }
-    }
-
-    fn known(&self, register: Register) -> Content {
-        self.registers
-            .get(&register)
-            .copied()
-            .unwrap_or(Content::number(0))
-    }
-
-    fn set(&mut self, register: Register, known: Content) {
-        if register != Register::ZERO {
-            self.registers.insert(register, known);
-        }
-    }
-
-    fn operand(&self, operand: Operand) -> Result<Content, Error> {
-        match operand {
-            Operand::Number(number) => Ok(Content::number(number)),
-            Operand::Register(register, Extend { shift: 0, .. }) => {
-                Ok(self.known(register.register))
-            }
-            Operand::Register(..) => Err(Error::unsupported(0, "a register that is shifted")),
-        }
-    }
-
-    /// The location of an address, and the load on which the address depends.
-    fn location(&self, address: Address) -> Result<(usize, Option<usize>), Error> {
-        let Content { value, from } = compute(
-            Compute::Add,
-            (address.base, address.offset),
-            self.known(address.base),
-            self.operand(address.offset)?,
-        )?;
-        let location = match (value, address.writeback) {
-            (Value::Number(address), Writeback::No) => self.test.location_at(address),
-            _ => None,
-        };
-        Ok((
-            location.ok_or_else(|| Error::unsupported(0, "an address that is no location's"))?,
-            from,
-        ))
-    }
-}
-
-fn order(orders: Orders) -> Order {
-    match orders {
-        Orders { acquire: true, .. } | Orders { release: true, .. } => Order::Ordered,
-        Orders {
-            acquire_pc: true, ..
-        } => Order::AcquirePc,
-        _ => Order::Plain,
-    }
-}
-
-/// The result of a computation: of numbers, or of a loaded value with itself.
-fn compute(
-    what: Compute,
-    of: (Register, Operand),
-    left: Content,
-    right: Content,
-) -> Result<Content, Error> {
-    let is_same = matches!(of, (left, Operand::Register(right, _)) if left == right.register);
-    let value = match (what, left.value, right.value) {
-        (Compute::Xor | Compute::Sub, _, _) if is_same => 0,
-        (Compute::Add, Value::Number(left), Value::Number(right)) => left.wrapping_add(right),
-        (Compute::And, _, Value::Number(0)) => 0,
-        _ => {
-            return Err(Error::unsupported(
-                0,
-                "a value that is computed from what was loaded",
-            ));
-        }
-    };
-    let from = match (left.from, right.from) {
-        (Some(left), Some(right)) if left != right => {
+        let last = last as usize;
+        if reads & !(1 << last) & !self.effects[last].data != 0 {
             return Err(Error::unsupported(0, "a value that depends on two loads"));
         }
-        (left, right) => left.or(right),
-    };
-    Ok(Content {
-        value: Value::Number(value),
-        from,
-    })
+        Ok(Some(self.numbers[last]))
+    }
+
+    /// A value by what it is with either mark, and the reads behind it.
+    fn value(&self, [value, other]: [u64; 2], from: u64) -> Result<Value, Error> {
+        let last = from.checked_ilog2().map(|last| last as usize);
+        let is_of = |read: &usize| {
+            let location = self.effects[*read].location;
+            [value, other] == [mark(location, false), mark(location, true)]
+        };
+        match last.filter(is_of) {
+            Some(read) => Ok(Value::Loaded(self.numbers[read])),
+            None if value == other => Ok(Value::Number(value)),
+            None => {
+                let what = "a value that is computed from what was loaded";
+                Err(Error::unsupported(0, what))
+            }
+        }
+    }
+}
+
+fn order(effect: &Effect) -> Order {
+    if effect.acquire || effect.release {
+        Order::Ordered
+    } else if effect.acquire_pc {
+        Order::AcquirePc
+    } else {
+        Order::Plain
+    }
 }

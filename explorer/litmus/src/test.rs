@@ -168,10 +168,7 @@ pub(crate) struct Field {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Update {
     Swap,
-    Add,
-    Clear,
-    Xor,
-    Set,
+    Compute(Compute),
     SignedMax,
     SignedMin,
     Max,

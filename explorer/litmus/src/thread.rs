@@ -3,7 +3,7 @@
 use crate::Error;
 use crate::test::{
     Address, Barrier, Compute, Field, Instruction, Operand, Orders, Register, SelectKind,
-    SizedRegister, Test, Test1, Update, Width, Writeback, address_of,
+    SizedRegister, Test, Test1, Update, Width, Writeback,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -28,6 +28,10 @@ pub enum Kind {
     BarrierStore,
     /// ISB.
     BarrierInstruction,
+    /// `DC CVAC` of the line of a location.
+    Clean,
+    /// `DC CIVAC`.
+    CleanAndInvalidate,
 }
 
 /// An effect of a thread. Sets of earlier reads of the thread are bits by their number.
@@ -78,7 +82,7 @@ pub struct Effect {
 #[derive(Clone, Debug)]
 pub struct Run {
     pub(crate) effects: Vec<Effect>,
-    pub(crate) registers: BTreeMap<Register, u64>,
+    pub(crate) registers: BTreeMap<Register, Value>,
     /// Of a run that ends in the middle of a loop, its first effect of the round that it can repeat
     /// for ever. It does so if that round reads what stays.
     pub(crate) repeats: Option<usize>,
@@ -86,9 +90,9 @@ pub struct Run {
 
 /// A value, and the reads on which it depends.
 #[derive(Clone, Copy, Debug, Default)]
-struct Value {
-    value: u64,
-    from: u64,
+pub(crate) struct Value {
+    pub(crate) value: u64,
+    pub(crate) from: u64,
     /// Reads on which it depends, and reads that decided which value it is.
     picked: u64,
 }
@@ -217,10 +221,9 @@ pub fn runs(test: &Test, thread: usize, values: &Values) -> Result<ThreadRuns, E
 
 impl State<'_> {
     fn run(&self) -> Run {
-        let registers = self.registers.iter();
         Run {
             effects: self.effects.clone(),
-            registers: registers.map(|(to, value)| (*to, value.value)).collect(),
+            registers: self.registers.clone(),
             repeats: self.repeats,
         }
     }
@@ -517,8 +520,18 @@ impl State<'_> {
                 barrier,
                 is_synchronization,
             } => self.barrier(*barrier, *is_synchronization)?,
-            Instruction::Maintain { line, .. } => {
-                return Err(Error::unsupported(*line, "maintenance of caches"));
+            Instruction::Maintain {
+                address,
+                invalidate,
+                ..
+            } => {
+                let kind = match invalidate {
+                    false => Kind::Clean,
+                    true => Kind::CleanAndInvalidate,
+                };
+                let location = self.places(address, Width::INT, 1)?[0].location;
+                let effect = self.effect(kind);
+                self.push(Effect { location, ..effect })?;
             }
             other => unreachable!("{other:?} is no computation"),
         }
@@ -769,7 +782,7 @@ impl State<'_> {
             let old = width.cut(found[0]);
             let read = state.read(place, orders, old)?;
             state.effects[read].no_return = no_return;
-            let new = updated(*what, *width, old, width.cut(operand.value));
+            let new = updated(*what, *to, *width, old, width.cut(operand.value));
             let write = state.write(place, orders.release, operand.with(new))?;
             state.effects[write].data |= 1 << read;
             state.effects[write].pick |= 1 << read;
@@ -954,14 +967,11 @@ fn flags(
     }
 }
 
-fn updated(what: Update, width: Width, old: u64, operand: u64) -> u64 {
+fn updated(what: Update, size: SizedRegister, width: Width, old: u64, operand: u64) -> u64 {
     let of_two = |takes_old: bool| if takes_old { old } else { operand };
     match what {
         Update::Swap => operand,
-        Update::Add => old.wrapping_add(operand),
-        Update::Clear => old & !operand,
-        Update::Xor => old ^ operand,
-        Update::Set => old | operand,
+        Update::Compute(what) => computed(what, size, old, operand),
         Update::SignedMax => of_two(width.signed(old) >= width.signed(operand)),
         Update::SignedMin => of_two(width.signed(old) <= width.signed(operand)),
         Update::Max => of_two(old >= operand),
@@ -981,8 +991,6 @@ pub fn all_runs(test: &Test) -> Result<Vec<ThreadRuns>, Error> {
         .iter()
         .map(|value| BTreeSet::from([*value]))
         .collect();
-    // What is in no store and in no initial state is an address at most.
-    debug_assert!(address_of(0) > 0, "addresses are no small numbers");
     let mut round = 0;
     loop {
         let all: Vec<ThreadRuns> = (0..test.threads.len())

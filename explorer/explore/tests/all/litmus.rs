@@ -607,7 +607,7 @@ fn what_the_memory_cannot_run_is_refused() {
             "ADD W2,W1,#1",
             "a value that is computed from what was loaded",
         ),
-        ("STR W1,[X3]", "an address that is no location's"),
+        ("STR W1,[X3]", "thread 0 accesses 0x0, which is no location"),
         ("B.EQ L", "an instruction that is no plain access"),
     ] {
         let text = format!(

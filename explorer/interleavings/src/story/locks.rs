@@ -102,14 +102,10 @@ impl Locks<'_> {
         })
     }
 
-    /// The word that a process changes in a step, if it does.
-    fn changes(step: &Step, process: u8) -> Option<u16> {
+    /// The word that is changed in a step, if one is.
+    fn changes(step: &Step) -> Option<u16> {
         match step.did {
-            Operation::Store { cell, .. } | Operation::Update { cell, .. }
-                if step.process == process =>
-            {
-                Some(cell)
-            }
+            Operation::Store { cell, .. } | Operation::Update { cell, .. } => Some(cell),
             _ => None,
         }
     }
@@ -120,8 +116,8 @@ impl Locks<'_> {
             .iter()
             .enumerate()
             .rev()
-            .filter_map(|(at, step)| Some((at, Self::changes(step, process)?)))
-            .next()
+            .filter(|(_, step)| step.process == process)
+            .find_map(|(at, step)| Some((at, Self::changes(step)?)))
     }
 
     /// The change of a word with which the one who took the lock in a turn lets it go: it says so
@@ -140,7 +136,7 @@ impl Locks<'_> {
         Some(
             self.steps[taken..]
                 .iter()
-                .position(|step| Self::changes(step, process) == Some(word))
+                .position(|step| step.process == process && Self::changes(step) == Some(word))
                 .map_or(usize::MAX, |at| taken + at),
         )
     }
@@ -195,12 +191,8 @@ impl Locks<'_> {
                 _ => None,
             })
             .find_map(|(at, cell, value)| {
-                let last = self.steps[..at].iter().rposition(|step| match step.did {
-                    Operation::Store { cell: of, .. } | Operation::Update { cell: of, .. } => {
-                        of == cell
-                    }
-                    _ => false,
-                })?;
+                let changes = |step: &Step| Self::changes(step) == Some(cell);
+                let last = self.steps[..at].iter().rposition(changes)?;
                 match self.steps[last] {
                     Step {
                         process: by,

@@ -129,66 +129,53 @@ impl<'s, C: Script> Narrator<'s, C> {
         (after, doing)
     }
 
-    /// Name of the first word of a line, by the line's number from 1.
-    fn first_word(&self, line: u64) -> String {
-        let line = (line as u16).saturating_sub(1);
-        self.names.cell(line.saturating_mul(self.words_per_line))
-    }
-
     /// A deviation as a sentence. `steps` are those of the run.
     pub fn deviation(&self, steps: &[Step], deviation: &Deviation) -> String {
         let who = self.process(deviation.process);
         let (after, doing) = self.around(steps, deviation);
+        let value = deviation.value;
+        let other = || self.process(value as u8);
+        // The name of the first word of a line, whose number counts from 1.
+        let line = || {
+            let line = (value as u16).saturating_sub(1);
+            self.names.cell(line.saturating_mul(self.words_per_line))
+        };
         match deviation.kind {
-            Kind::Preempt => {
-                format!(
-                    "{who} stands still {after}, and {} goes on.",
-                    self.process(deviation.value as u8)
-                )
-            }
-            Kind::Next => format!(
-                "{who} cannot go on {after}, and {} does.",
-                self.process(deviation.value as u8)
-            ),
-            Kind::StoreDelay => match deviation.value {
+            Kind::Preempt => format!("{who} stands still {after}, and {} goes on.", other()),
+            Kind::Next => format!("{who} cannot go on {after}, and {} does.", other()),
+            Kind::StoreDelay => match value {
                 HELD => format!("{who} {doing}, and the others see a later store of it first."),
                 value => format!(
                     "{who} {doing}, and the others see that up to {value} of its operations later."
                 ),
             },
             Kind::MaintenanceDelay => {
-                format!(
-                    "{who} {doing}, which takes effect up to {} of its operations later.",
-                    deviation.value
-                )
+                format!("{who} {doing}, which takes effect up to {value} of its operations later.")
             }
-            Kind::LoadAge => format!(
-                "{who} {doing}: the load was satisfied early, {} values ago.",
-                deviation.value
-            ),
+            Kind::LoadAge => {
+                format!("{who} {doing}: the load was satisfied early, {value} values ago.")
+            }
             Kind::LoadLate => {
                 format!(
-                    "{who} {doing}: the load is late, and {:#x} is stored only afterwards.",
-                    deviation.value
+                    "{who} {doing}: the load is late, and {value:#x} is stored only afterwards."
                 )
             }
             Kind::Evict => format!(
                 "Before {who} {doing}, the line of {} leaves the caches.",
-                self.first_word(deviation.value)
+                line()
             ),
             Kind::Fill => {
                 format!(
                     "Before {who} {doing}, the line of {} is read into the caches.",
-                    self.first_word(deviation.value)
+                    line()
                 )
             }
             Kind::Pending => format!("{who} finds an interrupt pending."),
             Kind::WfiReturns => format!("An interrupt ends the terminal WFI of {who}."),
             Kind::Denied => format!("The platform refuses {who}'s power-down."),
-            Kind::Answered => format!(
-                "The platform's answer for {who}'s call is its number {}.",
-                deviation.value
-            ),
+            Kind::Answered => {
+                format!("The platform's answer for {who}'s call is its number {value}.")
+            }
             Kind::PowerOnFails => format!("The power controller refuses what {who} asks for."),
             Kind::LateTick => format!("{who} {doing}, and its tick does not come yet."),
             Kind::StoreLeaves => {
