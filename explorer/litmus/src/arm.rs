@@ -6,7 +6,8 @@
 //! "Atomic" and "External visibility"; the functions are named after them.
 
 use crate::relation::Relation;
-use crate::thread::{Effect, Kind};
+use crate::test::Kind;
+use crate::thread::Effect;
 
 /// An effect of an execution.
 #[derive(Clone, Copy)]

@@ -4,8 +4,8 @@ use crate::answer::{Answer, State};
 use crate::arm::{PlacedEffect, allows, locally_ordered_before};
 use crate::relation::Relation;
 use crate::supply::Supply;
-use crate::test::{Instruction, Register, Test, Variable};
-use crate::thread::{Kind, Run, all_runs};
+use crate::test::{Instruction, Kind, Register, Test, Variable};
+use crate::thread::{Run, all_runs};
 use crate::{Error, ErrorKind};
 /// Answers a test: tries each execution that there is, in as many steps as the test may take.
 ///

@@ -3,8 +3,8 @@
 use crate::Error;
 use crate::operands::{address, immediate, operand, operands, register_of, shift_left};
 use crate::test::{
-    Address, Barrier, Compute, Field, Instruction, Operand, Orders, SelectKind, SizedRegister,
-    Test1, Update, Width, Writeback,
+    Address, Compute, Field, Instruction, Kind, Operand, Orders, SelectKind, SizedRegister, Test1,
+    Update, Width, Writeback,
 };
 use std::collections::BTreeMap;
 
@@ -309,7 +309,7 @@ impl Reader<'_> {
             "DMB" | "DSB" => self.barrier(),
             "DC" => self.maintain()?,
             "ISB" => Ok(Instruction::Barrier {
-                barrier: Barrier::Instruction,
+                kind: Kind::BarrierInstruction,
                 is_synchronization: false,
             }),
             "CBZ" => branch(false),
@@ -330,14 +330,14 @@ impl Reader<'_> {
     }
 
     fn barrier(&self) -> Read {
-        let barrier = match self.at(0).to_ascii_uppercase().as_str() {
-            "SY" | "ISH" | "OSH" | "NSH" => Barrier::Full,
-            "LD" | "ISHLD" | "OSHLD" | "NSHLD" => Barrier::Load,
-            "ST" | "ISHST" | "OSHST" | "NSHST" => Barrier::Store,
+        let kind = match self.at(0).to_ascii_uppercase().as_str() {
+            "SY" | "ISH" | "OSH" | "NSH" => Kind::BarrierFull,
+            "LD" | "ISHLD" | "OSHLD" | "NSHLD" => Kind::BarrierLoad,
+            "ST" | "ISHST" | "OSHST" | "NSHST" => Kind::BarrierStore,
             _ => return Err(self.wrong()),
         };
         Ok(Instruction::Barrier {
-            barrier,
+            kind,
             is_synchronization: self.mnemonic == "DSB",
         })
     }

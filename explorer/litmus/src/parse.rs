@@ -54,13 +54,6 @@ struct Reader<'t> {
     text: &'t str,
 }
 
-/// An array of the initial state: `type name[count]`.
-struct DeclaredArray<'t> {
-    name: &'t str,
-    count: &'t str,
-    width: Option<Width>,
-}
-
 impl Test {
     /// The number of an object; a new one of one location, if there is none of that name.
     fn object(&mut self, name: &str) -> usize {
@@ -293,8 +286,7 @@ impl<'t> Reader<'t> {
             None => None,
         };
         if let Some(count) = count {
-            let declared = DeclaredArray { name, count, width };
-            return self.array(at, &declared, right, test);
+            return self.array(at, [name, count], width, right, test);
         }
         let value = match right {
             [] => None,
@@ -365,11 +357,12 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Reads an entry of the initial state that is an array.
+    /// Reads an entry of the initial state that is an array: `type name[count]`.
     fn array(
         &self,
         at: usize,
-        &DeclaredArray { name, count, width }: &DeclaredArray<'_>,
+        [name, count]: [&str; 2],
+        width: Option<Width>,
         values: &[&str],
         test: &mut Test,
     ) -> Result<(), Error> {
@@ -684,18 +677,12 @@ impl<'t> Tail<'t, '_> {
         if !differs {
             self.expect("=")?;
         }
-        let mut values = Vec::new();
-        let is_list = self.taken("{");
-        loop {
-            let value = self.take("a value")?;
-            values.push(self.reader.value(at, value.text, self.test)?);
-            if !is_list || !self.taken(",") {
-                break;
-            }
+        let first = self.take("a value")?.text;
+        let mut values = vec![first];
+        while first == "{" && values.last() != Some(&"}") {
+            values.push(self.take("`}`")?.text);
         }
-        if is_list {
-            self.expect("}")?;
-        }
+        let values = self.reader.values(at, &values, self.test)?;
         if values.len() != variables.len() {
             return Err(self.malformed(
                 at,

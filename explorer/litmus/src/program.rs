@@ -2,8 +2,8 @@
 //! that performs them one by one.
 
 use crate::Error;
-use crate::test::{Condition, Instruction, Register, Test, Variable};
-use crate::thread::{Effect, Kind, Run, runs};
+use crate::test::{Condition, Instruction, Kind, Register, Test, Variable};
+use crate::thread::{Effect, Run, runs};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The order that an access asks for.

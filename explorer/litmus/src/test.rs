@@ -175,13 +175,26 @@ pub(crate) enum Update {
     Min,
 }
 
-/// The barriers (Arm ARM B2.3, "Barrier-ordered-before").
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Barrier {
-    Full,
-    Load,
-    Store,
-    Instruction,
+/// The kind of an effect (Arm ARM B2.3: Memory effects, and the effects of barriers).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Kind {
+    /// An explicit memory read effect.
+    #[default]
+    Read,
+    /// An explicit memory write effect.
+    Write,
+    /// DMB or DSB of loads and stores.
+    BarrierFull,
+    /// DMB LD or DSB LD: earlier loads, all later accesses.
+    BarrierLoad,
+    /// DMB ST or DSB ST: stores.
+    BarrierStore,
+    /// ISB.
+    BarrierInstruction,
+    /// `DC CVAC` of the line of a location.
+    Clean,
+    /// `DC CIVAC`.
+    CleanAndInvalidate,
 }
 
 /// A condition of the flags, by the code that instructions have for it (Arm ARM, "Condition code"):
@@ -262,7 +275,7 @@ pub(crate) enum Instruction {
         orders: Orders,
     },
     Barrier {
-        barrier: Barrier,
+        kind: Kind,
         is_synchronization: bool,
     },
     /// `DC CVAC`, or `DC CIVAC`, which also takes the line out of the caches.

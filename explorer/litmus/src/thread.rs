@@ -2,7 +2,7 @@
 
 use crate::Error;
 use crate::test::{
-    Address, Barrier, Compute, Field, Instruction, Operand, Orders, Register, SelectKind,
+    Address, Compute, Field, Instruction, Kind, Operand, Orders, Register, SelectKind,
     SizedRegister, Test, Test1, Update, Width, Writeback,
 };
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,28 +11,6 @@ use std::collections::{BTreeMap, BTreeSet};
 const MOST_EFFECTS: usize = 48;
 /// Runs of a thread.
 const MOST_RUNS: usize = 200_000;
-
-/// The kind of an effect (Arm ARM B2.3: Memory effects, and the effects of barriers).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Kind {
-    /// An explicit memory read effect.
-    #[default]
-    Read,
-    /// An explicit memory write effect.
-    Write,
-    /// DMB or DSB of loads and stores.
-    BarrierFull,
-    /// DMB LD or DSB LD: earlier loads, all later accesses.
-    BarrierLoad,
-    /// DMB ST or DSB ST: stores.
-    BarrierStore,
-    /// ISB.
-    BarrierInstruction,
-    /// `DC CVAC` of the line of a location.
-    Clean,
-    /// `DC CIVAC`.
-    CleanAndInvalidate,
-}
 
 /// An effect of a thread. Sets of earlier reads of the thread are bits by their number.
 #[derive(Clone, Copy, Debug, Default)]
@@ -517,9 +495,15 @@ impl State<'_> {
             Instruction::Select { .. } => self.select(instruction),
             Instruction::ClearExclusive => self.exclusive.clear(),
             Instruction::Barrier {
-                barrier,
+                kind,
                 is_synchronization,
-            } => self.barrier(*barrier, *is_synchronization)?,
+            } => {
+                let effect = self.effect(*kind);
+                self.push(Effect {
+                    is_synchronization: *is_synchronization,
+                    ..effect
+                })?;
+            }
             Instruction::Maintain {
                 address,
                 invalidate,
@@ -535,22 +519,6 @@ impl State<'_> {
             }
             other => unreachable!("{other:?} is no computation"),
         }
-        Ok(())
-    }
-
-    /// A DMB, a DSB (with `is_synchronization`) or an ISB.
-    fn barrier(&mut self, barrier: Barrier, is_synchronization: bool) -> Result<(), Error> {
-        let kind = match barrier {
-            Barrier::Full => Kind::BarrierFull,
-            Barrier::Load => Kind::BarrierLoad,
-            Barrier::Store => Kind::BarrierStore,
-            Barrier::Instruction => Kind::BarrierInstruction,
-        };
-        let effect = self.effect(kind);
-        self.push(Effect {
-            is_synchronization,
-            ..effect
-        })?;
         Ok(())
     }
 
