@@ -1,6 +1,6 @@
 //! The answer to a test, and its text.
 
-use crate::test::{Condition, Quantifier, Test, Variable};
+use crate::test::{Quantifier, Test, Variable};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
@@ -10,11 +10,6 @@ use std::fmt::Write as _;
 pub struct State(pub BTreeMap<Variable, u64>);
 
 impl State {
-    /// True if a condition holds in it.
-    pub fn holds(&self, condition: &Condition) -> bool {
-        condition.holds(&|variable| self.0.get(variable).copied())
-    }
-
     /// One line of it, as herd7 writes it: an array of which all is known in one piece.
     fn write(&self, test: &Test, text: &mut String) {
         let whole: Vec<(&str, Vec<Variable>)> = test
@@ -77,32 +72,31 @@ impl Answer {
         !self.is_endless && (!self.is_cut || self.observation() == "Sometimes")
     }
 
+    /// The executions that decide on a quantifier: those that have the condition, or those that do
+    /// not where all are asked for it.
+    fn decisive(&self, quantifier: Quantifier) -> u64 {
+        match quantifier {
+            Quantifier::Forall => self.negative,
+            _ => self.positive,
+        }
+    }
+
     /// True if the test's quantifier is satisfied: herd7's `Ok`.
     pub fn is_ok(&self, quantifier: Quantifier) -> bool {
-        match quantifier {
-            Quantifier::Exists => self.positive > 0,
-            Quantifier::NotExists => self.positive == 0,
-            Quantifier::Forall => self.negative == 0,
-        }
+        (self.decisive(quantifier) > 0) == (quantifier == Quantifier::Exists)
     }
 
     /// The reason why there is no verdict, as a sentence without a full stop: an execution has no
     /// end, or the verdict could be another one with more jumps backwards.
     pub fn doubt(&self, test: &Test) -> Option<String> {
-        let seen = match test.quantifier {
-            Quantifier::Forall => self.negative,
-            _ => self.positive,
-        };
+        let most = test.unroll;
         if self.is_endless {
             Some(format!(
-                "an execution never ends: a loop repeats its round, and nothing that it reads changes \
-                 any more (each loop was followed for {} jumps backwards)",
-                test.unroll
+                "an execution never ends: a loop repeats its round, and nothing that it reads changes any more (each loop was followed for {most} jumps backwards)"
             ))
-        } else if self.is_cut && seen == 0 {
+        } else if self.is_cut && self.decisive(test.quantifier) == 0 {
             Some(format!(
-                "loops were followed for {} jumps backwards, no further",
-                test.unroll
+                "loops were followed for {most} jumps backwards, no further"
             ))
         } else {
             None

@@ -275,45 +275,36 @@ impl Execution<'_> {
             search.answer.is_endless |= self.repeats();
             return;
         }
-        let value = |variable: &Variable| match variable {
-            Variable::Register(thread, number) => {
-                let registers = &self.runs[*thread].registers;
-                registers.get(&Register(*number)).map_or(0, |of| of.value)
-            }
-            Variable::Location(name) => {
-                let location = self
-                    .test
-                    .locations
-                    .iter()
-                    .position(|known| known == name)
-                    .unwrap_or(0);
-                let last = self.by_location[location]
-                    .iter()
-                    .max_by_key(|write| self.effects[**write].place);
-                last.map_or(self.test.initial[location], |write| {
-                    self.effects[*write].effect.value
-                })
-            }
+        let value = |variable: &Variable| {
+            let whole = match variable {
+                Variable::Register(thread, number) => {
+                    let registers = &self.runs[*thread].registers;
+                    registers.get(&Register(*number)).map_or(0, |of| of.value)
+                }
+                Variable::Location(name) => {
+                    let mut locations = self.test.locations.iter();
+                    let location = locations.position(|known| known == name)?;
+                    let last = self.by_location[location]
+                        .iter()
+                        .max_by_key(|write| self.effects[**write].place);
+                    last.map_or(self.test.initial[location], |write| {
+                        self.effects[*write].effect.value
+                    })
+                }
+            };
+            Some(self.test.cut(variable, whole))
         };
-        let values = self
-            .test
-            .observed
-            .iter()
-            .chain(&self.test.filtered)
-            .map(|variable| (variable.clone(), self.test.cut(variable, value(variable))))
-            .collect();
-        let mut state = State(values);
-        if !state.holds(&self.test.filter) {
+        if !self.test.filter.holds(&value) {
             return;
         }
-        state
-            .0
-            .retain(|variable, _| self.test.observed.contains(variable));
-        if state.holds(&self.test.condition) {
+        if self.test.condition.holds(&value) {
             search.answer.positive += 1
         } else {
             search.answer.negative += 1
         }
+        let observed = self.test.observed.iter();
+        let values = observed.filter_map(|variable| Some((variable.clone(), value(variable)?)));
+        let state = State(values.collect());
         search.answer.states.insert(state);
     }
 }

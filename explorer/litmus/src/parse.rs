@@ -184,7 +184,7 @@ impl<'t> Reader<'t> {
                 "filter" => {
                     tail.next += 1;
                     tail.test.filter = tail.either()?;
-                    tail.test.filtered.append(&mut tail.compared);
+                    tail.compared.clear();
                 }
                 "exists" | "forall" | "~exists" | "~" if !is_asked => {
                     is_asked = true;

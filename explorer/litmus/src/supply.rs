@@ -8,10 +8,10 @@ use std::collections::BTreeMap;
 #[derive(Clone, Default)]
 struct Use {
     value: usize,
-    reads: u32,
+    reads: i32,
     /// The reads of atomic instructions that write: no two take one write.
-    atomic: u32,
-    writes: u32,
+    atomic: i32,
+    writes: i32,
 }
 
 /// The values that the chosen runs read, and those that they and the others may write.
@@ -19,7 +19,7 @@ pub struct Supply {
     /// By thread and run.
     uses: Vec<Vec<Vec<Use>>>,
     /// By thread, what it and those after it write of each value at most.
-    later: Vec<Vec<u32>>,
+    later: Vec<Vec<i32>>,
     chosen: Vec<Use>,
 }
 
@@ -48,9 +48,9 @@ impl Supply {
                     ..Use::default()
                 });
                 let is_read = effect.kind == Kind::Read;
-                one.reads += u32::from(is_read);
-                one.atomic += u32::from(is_read && effect.atomic_instruction);
-                one.writes += u32::from(!is_read);
+                one.reads += i32::from(is_read);
+                one.atomic += i32::from(is_read && effect.atomic_instruction);
+                one.writes += i32::from(!is_read);
             }
             uses.into_values().collect::<Vec<_>>()
         };
@@ -83,12 +83,7 @@ impl Supply {
 
     /// Chooses a run of a thread. False if something that is read then comes from nowhere.
     pub fn take(&mut self, thread: usize, run: usize) -> bool {
-        for one in &self.uses[thread][run] {
-            let all = &mut self.chosen[one.value];
-            all.reads += one.reads;
-            all.atomic += one.atomic;
-            all.writes += one.writes;
-        }
+        self.change(thread, run, 1);
         self.chosen
             .iter()
             .zip(&self.later[thread + 1])
@@ -99,11 +94,15 @@ impl Supply {
     }
 
     pub fn give_back(&mut self, thread: usize, run: usize) {
+        self.change(thread, run, -1);
+    }
+
+    fn change(&mut self, thread: usize, run: usize, by: i32) {
         for one in &self.uses[thread][run] {
             let all = &mut self.chosen[one.value];
-            all.reads -= one.reads;
-            all.atomic -= one.atomic;
-            all.writes -= one.writes;
+            all.reads += by * one.reads;
+            all.atomic += by * one.atomic;
+            all.writes += by * one.writes;
         }
     }
 }

@@ -389,8 +389,6 @@ pub struct Test {
     /// The variables that a final state is made of: those of the condition and those that the test
     /// lists.
     pub observed: Vec<Variable>,
-    /// The variables of the filter.
-    pub(crate) filtered: Vec<Variable>,
     /// Jumps backwards in a run of a thread; a run that takes more is cut and does not count.
     pub unroll: u32,
     /// The steps of the search through the executions after which there is no answer.
