@@ -330,7 +330,10 @@ impl Ledger {
     /// A port has refused the call, or not, for this reason.
     pub(crate) fn refuses(&mut self, cpu: usize, reason: u64, refuses: bool) {
         let due = &mut self.cpus[cpu].due;
-        *due = *due & !reason | reason * u64::from(refuses);
+        *due &= !reason;
+        if refuses {
+            *due |= reason;
+        }
     }
 
     /// A port takes the request of a CPU for these states, which are not deeper.
