@@ -7,19 +7,17 @@ use crate::current::{self, TestMachine};
 use crate::limits::Limits;
 use crate::machine::{
     ChoiceSource, Core, Counting, Dpor, Failure, Invariant, Machine, Names, OnMachine, Strategy,
-    Wait, made_by, run_watched, watch,
+    Wait, run_watched,
 };
 use crate::operation::OperationIndex;
 use crate::regression::{ANEW, File, test_of};
 use crate::search::{Budget, Main, RunResult, Runs, Script, Tally, shrink};
 use crate::story::Narrator;
 use engine::{Runner, SplitMix64};
-use std::cell::RefCell;
 use std::fmt::Write as _;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::PathBuf;
-use std::rc::Rc;
 use std::time::Duration;
 
 /// Settings of the exploration of a test.
@@ -39,10 +37,8 @@ use std::time::Duration;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// Strategies. [`Strategy::Dpor`] goes first, for [`Config::operations`]; if it comes to no end, the
-    /// others draw runs, in turn. Alone it has all the time that [`Config::schedules`] gives it. It
-    /// is for tests that share nothing but words, as those of [`explore`] do; with others it only
-    /// goes alone.
+    /// Strategies. [`Strategy::Dpor`] goes first, for [`Config::operations`]; if it comes to no end,
+    /// the others draw runs, in turn. Alone it has all the runs that [`Config::schedules`] gives it.
     pub strategies: Vec<Strategy>,
     /// Number of drawn runs, on all cores together. For [`Strategy::Dpor`], the most on each core.
     pub schedules: u64,
@@ -66,14 +62,11 @@ pub struct Config {
     /// STOPWATT_SCHEDULES; else `target/explore` for what Cargo has built, and the present folder
     /// for other programs.
     pub folder: Option<PathBuf>,
-    /// True if all CPUs are in coherency from the start; otherwise their caches are off, and
-    /// `Memory::join` turns them on.
-    pub coherent: bool,
 }
 
 impl Default for Config {
     /// On each of [`Core::ALL`] every run that differs, up to 5 000 000 operations, and else 100 000
-    /// drawn runs; in coherency.
+    /// drawn runs.
     fn default() -> Self {
         let strategies = [vec![Strategy::Dpor], Strategy::in_turn()].concat();
         Self {
@@ -83,7 +76,6 @@ impl Default for Config {
             seed: 1,
             limits: Limits::default(),
             late_loads: true,
-            coherent: true,
             threads: 4,
             cores: Core::ALL.to_vec(),
             folder: None,
@@ -119,42 +111,8 @@ impl Config {
     }
 }
 
-/// The time on a CPU that code may take without an operation.
+/// The time that code may take without an operation; waiting for a CPU is no part of it.
 const PATIENCE: Duration = Duration::from_secs(20);
-
-type Body<P> = Box<dyn Fn(&P)>;
-type AtTheEnd<P> = (Box<dyn Fn(&P) -> bool>, &'static str);
-
-/// A test on a platform: what each CPU does, and what must hold at the end.
-pub struct Model<P> {
-    bodies: Vec<Body<P>>,
-    /// Number of the last bodies that start only when another one starts them.
-    absent: usize,
-    at_the_end: Vec<AtTheEnd<P>>,
-}
-
-impl<P> Default for Model<P> {
-    fn default() -> Self {
-        Self {
-            bodies: Vec::new(),
-            absent: 0,
-            at_the_end: Vec::new(),
-        }
-    }
-}
-
-impl<P> Model<P> {
-    /// Adds a CPU that does this.
-    pub fn cpu(&mut self, body: impl Fn(&P) + 'static) {
-        self.bodies.push(Box::new(body));
-    }
-
-    /// The property that must hold once all CPUs are done; `what` says what is wrong if it does
-    /// not.
-    pub fn at_the_end(&mut self, holds: impl Fn(&P) -> bool + 'static, what: &'static str) {
-        self.at_the_end.push((Box::new(holds), what));
-    }
-}
 
 /// Runs a test that uses types like those of std, [`crate::sync`] and [`crate::thread`], under the
 /// schedules that [`Config`] asks for. It is called anew for each run, and must do the same
@@ -230,7 +188,7 @@ fn on_a_thread<R: Send + 'static>(work: impl FnOnce() -> R + Send + 'static) -> 
 
 fn told_stuck(process: u8, operation: OperationIndex) -> String {
     format!(
-        "CPU {process} has made no operation since its operation {operation}, for {PATIENCE:?} on a CPU: the test cannot go on"
+        "CPU {process} has made no operation since its operation {operation}, for {PATIENCE:?}: the test cannot go on"
     )
 }
 
@@ -249,20 +207,14 @@ fn with_types<R>(
     lasting.machine().memory_mut().watch_all_plain();
     lasting.machine().settings().spins.set(true);
     lasting.machine().settings().counts.set(Counting::Unseen);
-    let mut model = Model::default();
-    model.cpu(move |_| {
-        test();
-        current::end(0);
-    });
-    (1..config.threads).for_each(|thread| model.cpu(move |_| current::run(thread)));
-    model.absent = config.threads - 1;
-    let model = Rc::new(model);
-    // Its words are made in the middle of a run.
-    let build = || {
-        current::begin(config.threads);
-        (Rc::clone(&model), Vec::new())
-    };
-    with_session(config, &lasting, &build, act)
+    let machine = lasting.machine();
+    machine.settings().set_names(Names::numbers());
+    machine.settings().late_loads.set(config.late_loads);
+    machine.settings().limits.set(config.limits);
+    machine.settings().length.set(100);
+    let main: Main<'_> = &|thread, _| frame(machine, thread, &test);
+    let runner = Runner::with_chooser(machine.scheduler(), &main, || machine.take_next());
+    act(&mut TestSession { machine, runner })
 }
 
 /// Explores a test as [`explore`] does by default: on cores with LSE, with LL/SC and with RCpc,
@@ -305,66 +257,11 @@ pub fn model(test: impl Fn() + Send + 'static) {
     );
 }
 
-/// Explores a test on a platform that `make` makes of the number of CPUs and what the words hold
-/// first. `set_up` makes the words and says what each CPU does; it is called before each run.
-///
-/// # Panics
-/// As [`explore`].
-pub fn check_on<P: OnMachine>(
-    config: &Config,
-    make: impl FnOnce(usize, &[u64]) -> P,
-    set_up: impl Fn(&mut Model<P>),
-) -> Tally<(), Bodies> {
-    let (config, name) = (&config.of_environment(), test_of(&set_up));
-    let build = || {
-        made_by(|| {
-            let mut model = Model::default();
-            set_up(&mut model);
-            Rc::new(model)
-        })
-    };
-    let _watchdog = watch(PATIENCE, |process, operation| {
-        eprintln!("{}", told_stuck(process, operation));
-        std::process::exit(2);
-    });
-    let (model, values) = build();
-    with_session(
-        config,
-        &make(model.bodies.len(), &values),
-        &build,
-        |session| search(config, &name, session),
-    )
-}
-
-/// Calls a function with the session of a test, which `build` makes anew for each run.
-fn with_session<P: OnMachine, R>(
-    config: &Config,
-    on: &P,
-    build: &dyn Fn() -> (Rc<Model<P>>, Vec<u64>),
-    act: impl FnOnce(&mut dyn Runs<Bodies>) -> R,
-) -> R {
-    let machine = on.machine();
-    machine.settings().set_names(Names::numbers());
-    machine.settings().late_loads.set(config.late_loads);
-    machine.settings().limits.set(config.limits);
-    machine.settings().length.set(100);
-    let model = RefCell::new(Rc::new(Model::default()));
-    let main: Main<'_> = &|process, _| frame(on, &model, process);
-    let runner = Runner::with_chooser(machine.scheduler(), &main, || machine.take_next());
-    act(&mut ModelSession {
-        on,
-        model: &model,
-        runner,
-        build,
-        config,
-    })
-}
-
 /// Repeats the run of STOPWATT_REPLAY, if it is of this test, and searches for others.
 ///
 /// # Panics
 /// A run fails.
-fn search(config: &Config, name: &str, session: &mut dyn Runs<Bodies>) -> Tally<(), Bodies> {
+pub fn search(config: &Config, name: &str, session: &mut dyn Runs<Bodies>) -> Tally<(), Bodies> {
     if let Some(path) = std::env::var_os("STOPWATT_REPLAY").map(PathBuf::from) {
         let path_name = path.display().to_string();
         let text = std::fs::read_to_string(&path)
@@ -429,7 +326,7 @@ fn repeat(name: &str, file: &File, session: &mut dyn Runs<Bodies>) -> String {
     }
 }
 
-/// Tries a test on each core. What a test of [`check_on`] keeps outside of shared words is not
+/// Tries a test on each core. What a test with another session keeps outside of shared words is not
 /// watched, and which runs differ in it is not known: they are all drawn, unless the strategy is
 /// asked for alone.
 fn try_all(config: &Config, session: &mut dyn Runs<Bodies>, script: &Bodies) -> Tally<(), Bodies> {
@@ -525,7 +422,7 @@ fn try_all_that_differ(
     let last = tally.schedules.saturating_add(config.schedules);
     let most = tally.steps.saturating_add(config.operations);
     let counts = session.machine().settings().counts.get();
-    let mut coherent = config.coherent;
+    let mut coherent = true;
     while tally.schedules < last && !(within && tally.steps >= most) {
         let ran = session.run(script, ChoiceSource::Dpor(dpor));
         tally.note(session, (), ran, Strategy::Dpor);
@@ -554,16 +451,14 @@ fn try_all_that_differ(
     false
 }
 
-fn frame<P: OnMachine>(on: &P, model: &RefCell<Rc<Model<P>>>, process: usize) {
-    let machine = on.machine();
-    // Nobody powers anything off here.
-    if machine.is_over() || process == machine.last_process() {
-        machine.stay();
-    }
-    // A frame that is thrown away keeps its model: that is memory which a failed run costs.
-    let model = Rc::clone(&model.borrow());
-    let body = catch_unwind(AssertUnwindSafe(|| (model.bodies[process])(on)));
-    drop(model);
+fn frame(machine: &Machine, thread: usize, test: &dyn Fn()) {
+    let body = catch_unwind(AssertUnwindSafe(|| match thread {
+        0 => {
+            test();
+            current::end(0);
+        }
+        _ => current::run(thread),
+    }));
     machine.settle();
     machine.drain();
     if let Err(payload) = body {
@@ -572,87 +467,62 @@ fn frame<P: OnMachine>(on: &P, model: &RefCell<Rc<Model<P>>>, process: usize) {
     machine.leave();
 }
 
-struct ModelSession<'s, P> {
-    on: &'s P,
-    model: &'s RefCell<Rc<Model<P>>>,
+/// The runs of a test. It makes its words in the middle of a run.
+struct TestSession<'s> {
+    machine: &'s Machine,
     runner: Runner<'s, Main<'s>>,
-    build: &'s dyn Fn() -> (Rc<Model<P>>, Vec<u64>),
-    config: &'s Config,
 }
 
-impl<P: OnMachine> ModelSession<'_, P> {
-    /// The failure of a run in which nothing failed before its end: a process that still waits, or
-    /// a condition that does not hold.
-    fn failure_at_the_end(&self) -> Option<Failure> {
-        let machine = self.on.machine();
-        if machine.is_pruned() {
-            return None;
-        }
-        let is_stuck = machine
-            .cpus()
-            .iter()
-            .any(|cpu| !matches!(cpu.waits(), Wait::Done | Wait::Absent));
-        if is_stuck {
-            let what = format!("nobody is left to go on: {}", machine.describe_waits());
-            return Some(Failure::new(Invariant::EverybodyWakes, what));
-        }
-        let model = Rc::clone(&self.model.borrow());
-        model
-            .at_the_end
-            .iter()
-            .find(|(holds, _)| !holds(self.on))
-            .map(|(_, what)| Failure {
-                operation: machine.operation_of(0),
-                ..Failure::new(Invariant::Own, (*what).to_owned())
-            })
-    }
-}
-
-impl<P: OnMachine> Runs<Bodies> for ModelSession<'_, P> {
-    fn run_once(&mut self, _: &Bodies, by: ChoiceSource<'_>) -> RunResult {
-        let machine = self.on.machine();
-        let cpus = machine.cpus().len();
-        // What an earlier run has left of its frames goes before its words and bodies do.
-        (0..=cpus).for_each(|process| self.runner.stop(process));
-        let (model, values) = (self.build)();
-        assert_eq!(
-            model.bodies.len(),
-            cpus,
-            "the model has as many CPUs in every run"
-        );
-        machine.memory_mut().begin(&values);
-        if self.config.coherent {
-            (0..cpus).for_each(|cpu| machine.memory_mut().join(cpu));
-        }
-        self.model.replace(model);
-        machine.forget_run(by);
-        for cpu in machine.cpus() {
-            cpu.begin(Wait::Nothing);
-        }
-        let present = cpus - self.model.borrow().absent;
-        machine.cpus()[present..]
-            .iter()
-            .for_each(|cpu| cpu.begin(Wait::Absent));
-        (0..present).for_each(|cpu| {
-            self.runner.start(cpu, 0);
-            machine.can_go(cpu);
-        });
-        machine.run(|| self.runner.run());
-        machine.result(|| self.failure_at_the_end())
+impl Runs<Bodies> for TestSession<'_> {
+    fn run_once(&mut self, script: &Bodies, by: ChoiceSource<'_>) -> RunResult {
+        // What an earlier run has left of its frames goes before its words do.
+        (0..script.0).for_each(|thread| self.runner.stop(thread));
+        current::begin(script.0);
+        self.machine.begin_bodies(by, &[], 1);
+        self.runner.start(0, 0);
+        self.machine.run(|| self.runner.run());
+        self.machine.result(|| self.machine.failure_of_waits())
     }
 
     fn script(&self) -> Bodies {
-        Bodies(self.on.machine().cpus().len())
+        Bodies(self.machine.cpus().len())
     }
 
     fn machine(&self) -> &Machine {
-        self.on.machine()
+        self.machine
+    }
+}
+
+impl Machine {
+    /// Starts a run of CPUs in coherency, of which the first few are present.
+    pub fn begin_bodies(&self, by: ChoiceSource<'_>, values: &[u64], present: usize) {
+        self.memory_mut().begin(values);
+        self.forget_run(by);
+        for (number, cpu) in self.cpus().iter().enumerate() {
+            self.memory_mut().join(number);
+            if number < present {
+                cpu.begin(Wait::Nothing);
+                self.can_go(number);
+            } else {
+                cpu.begin(Wait::Absent);
+            }
+        }
+    }
+
+    /// The failure of a run in which nothing failed before its end: a process that still waits.
+    pub fn failure_of_waits(&self) -> Option<Failure> {
+        let mut waits = self.cpus().iter().map(|cpu| cpu.waits());
+        if self.is_pruned() || waits.all(|waits| matches!(waits, Wait::Done | Wait::Absent)) {
+            return None;
+        }
+        let what = format!("nobody is left to go on: {}", self.describe_waits());
+        Some(Failure::new(Invariant::EverybodyWakes, what))
     }
 }
 
 /// A number of CPUs, each with a body of its own: nothing of what they do can be left out.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Bodies(usize);
+pub struct Bodies(pub usize);
 
 impl Script for Bodies {
     fn cpus(&self) -> usize {

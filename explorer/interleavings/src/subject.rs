@@ -11,7 +11,7 @@ pub use crate::machine::{
 pub use crate::memory::{
     Answers, AtomicOrder, Delay, LostData, Memory, Moment, Newest, Order, Signal,
 };
-pub use crate::model::{Bodies, Config, Model, check_on};
+pub use crate::model::{Bodies, Config, search};
 pub use crate::operation::{MOST_ACTIONS, OperationIndex};
 pub use crate::search::{
     Access, Account, Cause, Counter, Counterexample, CounterexampleIn, Coverage, Exploration,

@@ -4,4 +4,5 @@ mod axioms;
 mod faults;
 mod litmus;
 mod model;
+mod platform;
 mod rcu;

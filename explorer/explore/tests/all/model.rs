@@ -1,7 +1,8 @@
 //! Tests of one's own: locks and the like, explored as a firmware engineer would.
 
-use explore::{Board, Config, Invariant, MachineOptions, Operation, Strategy, Tally, Word};
-use interleavings::subject::{Bodies, check_on};
+use crate::platform::{self, Model};
+use explore::{Board, Config, Invariant, Operation, Strategy, Tally, Word};
+use interleavings::subject::Bodies;
 use psci_faults::lock::{BakeryWord, Lock, Ticket};
 use psci_faults::{CpuIndex, Platform, SharedAtomic, SharedCell, SharedWord};
 use std::cell::{Cell, RefCell};
@@ -10,11 +11,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-type Model = interleavings::subject::Model<Board>;
-
 fn check(config: &Config, set_up: impl Fn(&mut Model)) -> Tally<(), Bodies> {
-    let board = |cpus, values: &[u64]| Board::new(cpus, values, MachineOptions::default(), None);
-    check_on(config, board, set_up)
+    platform::check(config, true, set_up)
 }
 
 /// This CPU cleans its caches, turns them off and leaves coherency.
@@ -114,10 +112,10 @@ fn the_locks_exclude_in_coherency_and_out_of_it() {
     for coherent in [true, false] {
         let config = Config {
             schedules: 30_000,
-            coherent,
             ..Config::default()
         };
-        assert_eq!(check(&config, |model| bakery(model, 3)).schedules, 30_000);
+        let tally = platform::check(&config, coherent, |model| bakery(model, 3));
+        assert_eq!(tally.schedules, 30_000);
     }
     check(
         &Config {

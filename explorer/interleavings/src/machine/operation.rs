@@ -85,7 +85,7 @@ impl Machine {
     /// Stores that were held back and overtaken leave the buffer one by one: the process is about
     /// to wait, or to end. Others may go before each, so what it waits for may have come: true if
     /// there were any.
-    pub(crate) fn drain(&self) -> bool {
+    pub fn drain(&self) -> bool {
         let process = self.process();
         let mut any = false;
         while process < self.cpus.len() {

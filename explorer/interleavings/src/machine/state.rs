@@ -22,7 +22,7 @@ pub struct Machine {
     pub(super) settings: Settings,
     pub(super) record: Record,
     pub(super) late: LateLoads,
-    pub(super) heart: Arc<Heart>,
+    pub(crate) heart: Arc<Heart>,
 }
 
 impl Machine {

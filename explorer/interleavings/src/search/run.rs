@@ -2,6 +2,7 @@
 
 use super::coverage::Access;
 use crate::machine::{ChoiceSource, Deviation, Failure, Machine, Operation, Step, run_quietly};
+use crate::operation::OperationIndex;
 
 /// The result of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,10 +19,12 @@ pub struct RunResult {
 impl Machine {
     /// Runs what has been started, to its end.
     pub fn run<R>(&self, processes: impl FnOnce() -> R) {
+        self.heart.beat(self.process(), OperationIndex::default());
         self.begin();
         if let Err(payload) = run_quietly(processes) {
             self.set_failure(Failure::of_panic(&*payload));
         }
+        self.heart.rest();
     }
 
     /// Hands over the accesses of shared words in the last run, whose steps were kept. `actor` says

@@ -54,7 +54,7 @@ fn said(result: std::thread::Result<()>) -> String {
 }
 
 /// The schedule of the failure of a test, and its story.
-fn recorded(folder: &Path, test: impl Fn() + 'static) -> (String, String) {
+fn recorded(folder: &Path, test: impl Fn() + Send + 'static) -> (String, String) {
     let config = Config {
         folder: Some(folder.to_owned()),
         ..Config::default()
@@ -74,7 +74,7 @@ fn folder(name: &str) -> PathBuf {
     folder
 }
 
-fn replayed(schedule: &str, test: impl Fn() + 'static) -> String {
+fn replayed(schedule: &str, test: impl Fn() + Send + 'static) -> String {
     said(catch_unwind(AssertUnwindSafe(|| replay(schedule, test))))
 }
 

@@ -496,7 +496,8 @@ fn counts_of_an_arc_are_operations() {
         let all = std::sync::Arc::new(std::sync::Mutex::new(std::collections::BTreeSet::new()));
         let to = all.clone();
         let tally = explore(&config(), move || {
-            to.lock().unwrap().insert(test());
+            let seen = test();
+            to.lock().unwrap().insert(seen);
         });
         assert!(tally.complete);
         std::mem::take(&mut *all.lock().unwrap())
