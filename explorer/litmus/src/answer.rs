@@ -6,37 +6,7 @@ use std::fmt::Write as _;
 
 /// The values of the observed variables when all threads have ended, each as far as the type of its
 /// variable holds it.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct State(pub BTreeMap<Variable, u64>);
-
-impl State {
-    /// One line of it, as herd7 writes it: an array of which all is known in one piece.
-    fn write(&self, test: &Test, text: &mut String) {
-        let whole: Vec<(&str, Vec<Variable>)> = test
-            .objects
-            .iter()
-            .filter(|object| object.elements.is_some())
-            .map(|object| (object.name.as_str(), test.named(&object.name)))
-            .filter(|(_, elements)| elements.iter().all(|element| self.0.contains_key(element)))
-            .collect();
-        for (variable, value) in &self.0 {
-            let array = whole
-                .iter()
-                .find(|(_, elements)| elements.contains(variable));
-            let _ = match array {
-                None => write!(text, "{variable}={}; ", test.shown(variable, *value)),
-                Some((name, elements)) if elements.first() == Some(variable) => {
-                    let values: Vec<String> = elements
-                        .iter()
-                        .filter_map(|element| Some(test.shown(element, *self.0.get(element)?)))
-                        .collect();
-                    write!(text, "{name}={{{}}}; ", values.join(","))
-                }
-                Some(_) => Ok(()),
-            };
-        }
-    }
-}
+pub type State = BTreeMap<Variable, u64>;
 
 /// The answer to a test.
 #[derive(Debug, Default)]
@@ -127,7 +97,7 @@ impl Answer {
         };
         let _ = writeln!(text, "States {}", self.states.len());
         for state in &self.states {
-            state.write(test, &mut text);
+            write(state, test, &mut text);
             text.truncate(text.trim_end().len());
             text.push('\n');
         }
@@ -152,5 +122,32 @@ impl Answer {
             );
         }
         text
+    }
+}
+
+/// One line of a state, as herd7 writes it: an array of which all is known in one piece.
+fn write(state: &State, test: &Test, text: &mut String) {
+    let whole: Vec<(&str, Vec<Variable>)> = test
+        .objects
+        .iter()
+        .filter(|object| object.elements.is_some())
+        .map(|object| (object.name.as_str(), test.named(&object.name)))
+        .filter(|(_, elements)| elements.iter().all(|element| state.contains_key(element)))
+        .collect();
+    for (variable, value) in state {
+        let array = whole
+            .iter()
+            .find(|(_, elements)| elements.contains(variable));
+        let _ = match array {
+            None => write!(text, "{variable}={}; ", test.shown(variable, *value)),
+            Some((name, elements)) if elements.first() == Some(variable) => {
+                let values: Vec<String> = elements
+                    .iter()
+                    .filter_map(|element| Some(test.shown(element, *state.get(element)?)))
+                    .collect();
+                write!(text, "{name}={{{}}}; ", values.join(","))
+            }
+            Some(_) => Ok(()),
+        };
     }
 }

@@ -1,6 +1,6 @@
 //! Every execution of a test.
 
-use crate::answer::{Answer, State};
+use crate::answer::Answer;
 use crate::arm::{PlacedEffect, allows, locally_ordered_before};
 use crate::relation::Relation;
 use crate::supply::Supply;
@@ -304,7 +304,6 @@ impl Execution<'_> {
         }
         let observed = self.test.observed.iter();
         let values = observed.filter_map(|variable| Some((variable.clone(), value(variable)?)));
-        let state = State(values.collect());
-        search.answer.states.insert(state);
+        search.answer.states.insert(values.collect());
     }
 }

@@ -158,8 +158,7 @@ impl Expectation {
             }
         }
         let states = self.states.as_ref()?;
-        let own: BTreeSet<&BTreeMap<Variable, u64>> =
-            answer.states.iter().map(|state| &state.0).collect();
+        let own = &answer.states;
         let theirs = states
             .iter()
             .map(|state| read_state(test, state))
@@ -208,19 +207,12 @@ fn read_state(test: &Test, state: &BTreeMap<String, String>) -> Option<BTreeMap<
             read.extend(variables.into_iter().zip(values).map(cut));
             continue;
         }
-        let variable = match name.split_once(':') {
-            Some((thread, register)) => {
-                Variable::Register(thread.parse().ok()?, register.get(1..)?.parse().ok()?)
-            }
-            None => {
-                let inner = name
-                    .strip_prefix('[')
-                    .and_then(|name| name.strip_suffix(']'));
-                Variable::Location(inner.unwrap_or(name).to_owned())
-            }
-        };
-        let value = test.cut(&variable, test.value(text)?);
-        read.insert(variable, value);
+        // herd7 has the name of a location in brackets, or without where it is an array's element.
+        let bare = |name: &str| name.trim_matches(['[', ']']).to_owned();
+        let mut observed = test.observed.iter();
+        let variable = observed.find(|own| bare(&own.to_string()) == bare(name))?;
+        let value = test.cut(variable, test.value(text)?);
+        read.insert(variable.clone(), value);
     }
     Some(read)
 }

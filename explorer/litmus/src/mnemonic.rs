@@ -30,9 +30,9 @@ const BOTH: Orders = Orders {
     ..RELEASE
 };
 
-/// Loads, by their names without the letters of the size: orders, whether they are exclusive, and
-/// how many neighbours they access.
-const LOADS: [(&str, Orders, bool, usize); 10] = [
+/// Loads and stores, by their names without the letters of the size: orders, whether they are
+/// exclusive, and how many neighbours they access.
+const ACCESSES: [(&str, Orders, bool, usize); 19] = [
     ("LDR", PLAIN, false, 1),
     ("LDUR", PLAIN, false, 1),
     ("LDAR", ACQUIRE, false, 1),
@@ -43,9 +43,6 @@ const LOADS: [(&str, Orders, bool, usize); 10] = [
     ("LDP", PLAIN, false, 2),
     ("LDXP", PLAIN, true, 2),
     ("LDAXP", ACQUIRE, true, 2),
-];
-
-const STORES: [(&str, Orders, bool, usize); 9] = [
     ("STR", PLAIN, false, 1),
     ("STUR", PLAIN, false, 1),
     ("STLR", RELEASE, false, 1),
@@ -254,15 +251,6 @@ impl Reader<'_> {
         self.hold(plain.then_some(address))
     }
 
-    /// The address of an access, which has to be plain if that is exclusive.
-    fn address_if(&self, exclusive: bool, place: usize) -> Result<Address, Error> {
-        if exclusive {
-            self.base(place)
-        } else {
-            self.address(place)
-        }
-    }
-
     fn flags(&self, place: usize) -> Result<Test1, Error> {
         self.hold(flags_test(&self.at(place).to_ascii_uppercase()))
     }
@@ -285,23 +273,15 @@ impl Reader<'_> {
 
     /// Branches, barriers, and what does nothing.
     fn control(&self) -> Option<Read> {
-        let branch = |nonzero| {
+        let branch = |nonzero, mask: Result<u64, Error>, label| {
             Ok(Instruction::BranchBits {
                 of: self.reg(0)?,
-                mask: u64::MAX,
+                mask: mask?,
                 nonzero,
-                to: self.label(1)?,
+                to: self.label(label)?,
             })
         };
-        let branch_bit = |nonzero| {
-            let (of, mask) = (self.reg(0)?, 1 << self.below(1, 64)?);
-            Ok(Instruction::BranchBits {
-                of,
-                mask,
-                nonzero,
-                to: self.label(2)?,
-            })
-        };
+        let bit = || Ok(1 << self.below(1, 64)?);
         Some(match self.mnemonic {
             // A prefetch has no effect that the model knows of.
             "NOP" | "YIELD" | "PRFM" | "PRFUM" => Ok(Instruction::Nothing),
@@ -312,10 +292,10 @@ impl Reader<'_> {
                 kind: Kind::BarrierInstruction,
                 is_synchronization: false,
             }),
-            "CBZ" => branch(false),
-            "CBNZ" => branch(true),
-            "TBZ" => branch_bit(false),
-            "TBNZ" => branch_bit(true),
+            "CBZ" => branch(false, Ok(u64::MAX), 1),
+            "CBNZ" => branch(true, Ok(u64::MAX), 1),
+            "TBZ" => branch(false, bit(), 2),
+            "TBNZ" => branch(true, bit(), 2),
             "B" => self.label(0).map(|to| Instruction::Branch { to }),
             _ => {
                 let rest = self
@@ -494,36 +474,40 @@ impl Reader<'_> {
             let has_size = count == 1 || suffix.is_empty() || self.mnemonic == "LDPSW";
             size(suffix).filter(|_| has_size)
         };
-        for (name, orders, exclusive, count) in LOADS {
-            let load = |(bytes, signed)| {
-                let to = self.registers(0, count)?;
-                Ok(Instruction::Load {
-                    width: self.width(to[0], bytes, signed)?,
-                    to,
-                    address: self.address_if(exclusive, count)?,
-                    orders,
-                    exclusive,
+        for (name, orders, exclusive, count) in ACCESSES {
+            let loads = name.starts_with("LD");
+            let Some((bytes, signed)) = named(name, count).filter(|(_, signed)| loads || !signed)
+            else {
+                continue;
+            };
+            // An exclusive store has a register for its status before the others.
+            let first = usize::from(exclusive && !loads);
+            let read = || {
+                let registers = self.registers(first, count)?;
+                let width = self.width(registers[0], bytes, signed)?;
+                let address = match exclusive {
+                    true => self.base(first + count)?,
+                    false => self.address(first + count)?,
+                };
+                Ok(if loads {
+                    Instruction::Load {
+                        to: registers,
+                        width,
+                        address,
+                        orders,
+                        exclusive,
+                    }
+                } else {
+                    Instruction::Store {
+                        status: exclusive.then(|| self.reg(0)).transpose()?,
+                        from: registers,
+                        width,
+                        address,
+                        orders,
+                    }
                 })
             };
-            if let Some(size) = named(name, count) {
-                return Some(load(size));
-            }
-        }
-        for (name, orders, exclusive, count) in STORES {
-            let first = usize::from(exclusive);
-            let store = |bytes| {
-                let from = self.registers(first, count)?;
-                Ok(Instruction::Store {
-                    status: exclusive.then(|| self.reg(0)).transpose()?,
-                    width: self.width(from[0], bytes, false)?,
-                    from,
-                    address: self.address_if(exclusive, first + count)?,
-                    orders,
-                })
-            };
-            if let Some((bytes, false)) = named(name, count) {
-                return Some(store(bytes));
-            }
+            return Some(read());
         }
         None
     }

@@ -6,7 +6,6 @@ use crate::mnemonic::instruction;
 use crate::operands::register_of;
 use crate::test::{
     Condition, Instruction, LIMIT, Object, Quantifier, Register, Test, UNROLL, Variable, Width,
-    address_of,
 };
 use std::collections::BTreeMap;
 
@@ -90,12 +89,10 @@ impl Test {
     /// A number, or the address of an object, which is new if there is none of that name, with `+`
     /// and an offset or without.
     fn value_or_new(&mut self, text: &str) -> Option<u64> {
-        let is_name = text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
-        if !is_name {
-            return number(text);
+        if text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') {
+            self.object(text.split('+').next()?.trim());
         }
-        let (name, offset) = text.split_once('+').unwrap_or((text, "0"));
-        Some(address_of(self.object(name)).wrapping_add(number(offset)?))
+        self.value(text)
     }
 }
 

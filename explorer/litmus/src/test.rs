@@ -517,7 +517,9 @@ impl Test {
             .iter()
             .position(|object| object.name == name.trim())
         {
-            Some(object) => Some(address_of(object) + crate::lexer::number(offset.trim())?),
+            Some(object) => {
+                Some(address_of(object).wrapping_add(crate::lexer::number(offset.trim())?))
+            }
             None => crate::lexer::number(text),
         }
     }

@@ -212,22 +212,14 @@ impl State<'_> {
 
     fn set(&mut self, to: SizedRegister, value: Value) {
         if to.register != Register::ZERO {
-            self.registers.insert(
-                to.register,
-                Value {
-                    value: to.cut(value.value),
-                    ..value
-                },
-            );
+            let value = value.with(to.cut(value.value));
+            self.registers.insert(to.register, value);
         }
     }
 
     fn sized(&self, from: SizedRegister) -> Value {
         let value = self.get(from.register);
-        Value {
-            value: from.cut(value.value),
-            ..value
-        }
+        value.with(from.cut(value.value))
     }
 
     fn operand(&self, operand: Operand) -> Value {

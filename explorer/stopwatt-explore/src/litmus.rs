@@ -207,7 +207,6 @@ fn in_json(files: &[PathBuf], outcomes: &[Outcome]) -> Value {
                 .iter()
                 .map(|state| {
                     let entries = state
-                        .0
                         .iter()
                         .map(|(name, value)| (name.to_string(), test.shown(name, *value).into()));
                     Value::Object(entries.collect())

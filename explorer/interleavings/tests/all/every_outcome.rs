@@ -196,7 +196,6 @@ fn theirs(program: &Program, acquires: &str) -> BTreeSet<Outcome> {
         let shown =
             |variable: &litmus::Variable| variable.to_string().trim_matches(['[', ']']) == name;
         *state
-            .0
             .iter()
             .find(|(variable, _)| shown(variable))
             .unwrap()

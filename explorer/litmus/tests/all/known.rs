@@ -533,6 +533,9 @@ fn addresses_are_not_cut_and_what_is_stored_is() {
         shifted,
         "exists (v=0x10000000000 /\\ 0:X2=0x10000000000)"
     ));
+    // Offsets of addresses, also such that no location has.
+    assert!(holds("0:X0=x+4;", "NOP", "exists (0:X0=x+4)"));
+    assert!(holds("0:X0=x+-8;", "NOP", "exists (0:X0=x+-8)"));
     // A register begins with all of its value: only what is compared is cut.
     assert!(holds(
         "uint8_t 0:X1=-1; int64_t 0:X0;",
@@ -730,7 +733,7 @@ fn drawn_programs_never_end_where_their_interleavings_get_stuck() {
         let found = answer(&parse(&text).unwrap()).unwrap();
         assert_eq!(found.is_endless, gets_stuck, "{text}");
         let own = found.states.iter().map(|state| {
-            let values: Vec<u64> = state.0.values().copied().collect();
+            let values: Vec<u64> = state.values().copied().collect();
             [values[0], values[1]]
         });
         assert_eq!(
