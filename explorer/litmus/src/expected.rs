@@ -74,14 +74,10 @@ fn of_kinds(text: &str) -> Result<BTreeMap<String, Expectation>, Error> {
 
 /// A verdict by its name or the beginning of it, as some lists have it.
 fn verdict_of(kind: &str) -> Option<String> {
-    [
-        ("allow", "Allowed"),
-        ("forbid", "Forbidden"),
-        ("requi", "Required"),
-    ]
-    .iter()
-    .find(|(start, _)| kind.to_ascii_lowercase().starts_with(start))
-    .map(|(_, verdict)| (*verdict).to_owned())
+    let kind = kind.to_ascii_lowercase();
+    let mut verdicts = ["Allowed", "Forbidden", "Required"].into_iter();
+    let verdict = verdicts.find(|verdict| kind.starts_with(&verdict.to_ascii_lowercase()[..5]));
+    verdict.map(str::to_owned)
 }
 
 fn of_herd(text: &str) -> Result<BTreeMap<String, Expectation>, Error> {

@@ -345,7 +345,7 @@ impl Reader<'_> {
         if let Some(&(_, what, sets_flags)) =
             COMPUTES.iter().find(|(name, ..)| *name == self.mnemonic)
         {
-            return Some(self.compute(what, self.reg(1), 2, sets_flags));
+            return Some(self.compute(what, self.reg(0), self.reg(1), 2, sets_flags));
         }
         // The first operand of what has one less: nought.
         let nought = || self.reg(0).map(SizedRegister::nought);
@@ -370,14 +370,14 @@ impl Reader<'_> {
             })
         };
         Some(match self.mnemonic {
-            "MOV" | "MOVZ" => self.move_to(),
+            "MOV" | "MOVZ" => self.compute(Compute::Or, self.reg(0), nought(), 1, false),
             "MOVK" => self.insert(),
-            "NEG" => self.compute(Compute::Sub, nought(), 1, false),
-            "NEGS" => self.compute(Compute::Sub, nought(), 1, true),
-            "MVN" => self.compute(Compute::OrNot, nought(), 1, false),
-            "CMP" => self.compare(Compute::Sub),
-            "CMN" => self.compare(Compute::Add),
-            "TST" => self.compare(Compute::And),
+            "NEG" => self.compute(Compute::Sub, self.reg(0), nought(), 1, false),
+            "NEGS" => self.compute(Compute::Sub, self.reg(0), nought(), 1, true),
+            "MVN" => self.compute(Compute::OrNot, self.reg(0), nought(), 1, false),
+            "CMP" => self.compute(Compute::Sub, nought(), self.reg(0), 1, true),
+            "CMN" => self.compute(Compute::Add, nought(), self.reg(0), 1, true),
+            "TST" => self.compute(Compute::And, nought(), self.reg(0), 1, true),
             "UBFX" => self.extract(false),
             "SBFX" => self.extract(true),
             "UXTB" => self.field(0, 8, false),
@@ -402,34 +402,17 @@ impl Reader<'_> {
     fn compute(
         &self,
         what: Compute,
+        to: Result<SizedRegister, Error>,
         left: Result<SizedRegister, Error>,
         right: usize,
         sets_flags: bool,
     ) -> Read {
         Ok(Instruction::Compute {
             what,
-            to: self.reg(0)?,
+            to: to?,
             left: left?,
             right: self.last(right)?,
             sets_flags,
-        })
-    }
-
-    fn compare(&self, what: Compute) -> Read {
-        let left = self.reg(0)?;
-        Ok(Instruction::Compute {
-            what,
-            to: left.nought(),
-            left,
-            right: self.last(1)?,
-            sets_flags: true,
-        })
-    }
-
-    fn move_to(&self) -> Read {
-        Ok(Instruction::Move {
-            to: self.reg(0)?,
-            from: self.last(1)?,
         })
     }
 

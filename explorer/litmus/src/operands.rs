@@ -74,7 +74,7 @@ pub fn operand(operands: &[String], place: usize) -> Option<Operand> {
 fn extend(text: Option<&String>, register: SizedRegister) -> Option<Extend> {
     let plain = Extend {
         word: !register.wide,
-        ..Extend::NONE
+        ..Extend::default()
     };
     let Some(text) = text else {
         return Some(plain);

@@ -118,7 +118,6 @@ impl Program {
                     Instruction::Load { exclusive, .. } => !exclusive,
                     Instruction::Store { status, .. } => status.is_none(),
                     Instruction::Nothing
-                    | Instruction::Move { .. }
                     | Instruction::Compute { .. }
                     | Instruction::Maintain { .. }
                     | Instruction::Barrier { .. } => true,

@@ -30,11 +30,7 @@ impl SizedRegister {
 
     /// The part of a value that the register holds.
     pub(crate) fn cut(self, value: u64) -> u64 {
-        if self.wide {
-            value
-        } else {
-            value & 0xffff_ffff
-        }
+        Width::of(self).cut(value)
     }
 }
 
@@ -46,19 +42,11 @@ pub(crate) enum Operand {
 }
 
 /// The change of a register before it is used: it is extended, then shifted to the left.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Extend {
     pub(crate) signed_word: bool,
     pub(crate) word: bool,
     pub(crate) shift: u32,
-}
-
-impl Extend {
-    pub(crate) const NONE: Self = Self {
-        signed_word: false,
-        word: false,
-        shift: 0,
-    };
 }
 
 /// The value that a base register gets.
@@ -212,10 +200,6 @@ impl Test1 {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Instruction {
     Nothing,
-    Move {
-        to: SizedRegister,
-        from: Operand,
-    },
     Compute {
         what: Compute,
         to: SizedRegister,

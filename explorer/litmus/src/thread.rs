@@ -443,10 +443,6 @@ impl State<'_> {
     fn compute(&mut self, instruction: &Instruction) -> Result<(), Error> {
         match instruction {
             Instruction::Nothing => {}
-            Instruction::Move { to, from } => {
-                let value = self.operand(*from);
-                self.set(*to, value);
-            }
             Instruction::Compute {
                 what,
                 to,
@@ -842,16 +838,11 @@ struct Place {
 
 impl Place {
     fn of(self, effect: Effect) -> Effect {
-        let Self {
-            location,
-            at,
-            width,
-        } = self;
         Effect {
-            location,
-            address: at.from,
-            pick_address: at.picked,
-            bytes: width.bytes,
+            location: self.location,
+            address: self.at.from,
+            pick_address: self.at.picked,
+            bytes: self.width.bytes,
             ..effect
         }
     }
