@@ -108,11 +108,8 @@ impl File {
 
     /// True if it is of this test. A path may begin with the name of the crate.
     pub fn is_of(&self, test: &str) -> bool {
-        let ends_with = |path: &str, end: &str| {
-            path.strip_suffix(end)
-                .is_some_and(|begin| begin.is_empty() || begin.ends_with("::"))
-        };
-        ends_with(test, &self.test) || ends_with(&self.test, test)
+        let [own, other] = [&self.test[..], test].map(|path| format!("::{path}"));
+        own.ends_with(&other) || other.ends_with(&own)
     }
 
     /// What counts of references are in its run.

@@ -140,22 +140,14 @@ fn add_picked(lob: &mut Relation, effects: &[Effect]) {
         return;
     }
     let closed = lob.closed();
-    for (through, read) in effects
-        .iter()
-        .enumerate()
-        .filter(|(_, effect)| is_carried(effect))
-    {
-        for (to, _) in effects
-            .iter()
-            .enumerate()
-            .filter(|(_, effect)| effect.kind == Kind::Write)
-        {
-            if !closed.has(through, to) {
-                continue;
+    let carried = |(_, effect): &(usize, &Effect)| is_carried(effect);
+    for (through, read) in effects.iter().enumerate().filter(carried) {
+        for (to, write) in effects.iter().enumerate() {
+            if write.kind == Kind::Write && closed.has(through, to) {
+                (0..through)
+                    .filter(|from| read.pick >> from & 1 == 1)
+                    .for_each(|from| lob.add(from, to));
             }
-            (0..through)
-                .filter(|from| read.pick >> from & 1 == 1)
-                .for_each(|from| lob.add(from, to));
         }
     }
 }

@@ -93,7 +93,7 @@ impl Search<'_> {
                 self.choose(chosen, supply);
                 chosen.pop();
             }
-            supply.give_back(thread, number);
+            supply.change(thread, number, -1);
         }
     }
 

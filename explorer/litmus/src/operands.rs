@@ -46,11 +46,16 @@ pub fn immediate(text: &str) -> Option<u64> {
     number(text.trim().trim_start_matches('#').trim())
 }
 
+/// A number of bits.
+fn shift(text: &str) -> Option<u32> {
+    let by = immediate(text).filter(|by| *by < 64)?;
+    u32::try_from(by).ok()
+}
+
 /// `LSL #n`: n.
 pub fn shift_left(text: &str) -> Option<u32> {
     let (name, by) = text.trim().split_once(char::is_whitespace)?;
-    let by = immediate(by).filter(|_| name.eq_ignore_ascii_case("LSL"))?;
-    u32::try_from(by).ok().filter(|by| *by < 64)
+    shift(by).filter(|_| name.eq_ignore_ascii_case("LSL"))
 }
 
 /// An operand that is a number or a register, and may be extended or shifted by the next one.
@@ -80,12 +85,9 @@ fn extend(text: Option<&String>, register: SizedRegister) -> Option<Extend> {
         return Some(plain);
     };
     let text = text.to_ascii_uppercase();
-    let (name, shift) = text
+    let (name, by) = text
         .split_once(char::is_whitespace)
         .unwrap_or((&text, "#0"));
-    let shift = u32::try_from(immediate(shift)?)
-        .ok()
-        .filter(|shift| *shift < 64)?;
     let word = match name {
         "SXTW" | "UXTW" => true,
         "SXTX" | "UXTX" | "LSL" => plain.word,
@@ -94,7 +96,7 @@ fn extend(text: Option<&String>, register: SizedRegister) -> Option<Extend> {
     Some(Extend {
         signed_word: name == "SXTW",
         word,
-        shift,
+        shift: shift(by)?,
     })
 }
 

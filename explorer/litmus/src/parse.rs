@@ -264,9 +264,8 @@ impl<'t> Reader<'t> {
         };
         // A type may stand before what it is the type of.
         let (kind, thread, name, count) = match left {
-            [thread, ":", register] => (&[][..], Some(*thread), *register, None),
             [kind @ .., thread, ":", register] => (kind, Some(*thread), *register, None),
-            ["[", location, "]"] | [location] => (&[][..], None, *location, None),
+            ["[", location, "]"] => (&[][..], None, *location, None),
             [kind @ .., location, "[", count, "]"] => (kind, None, *location, Some(*count)),
             [kind @ .., location] => (kind, None, *location, None),
             [] => return Err(self.malformed(at, "a name is missing before `=`")),

@@ -93,11 +93,8 @@ impl Supply {
             })
     }
 
-    pub fn give_back(&mut self, thread: usize, run: usize) {
-        self.change(thread, run, -1);
-    }
-
-    fn change(&mut self, thread: usize, run: usize, by: i32) {
+    /// Chooses a run of a thread, or with -1 takes the choice back.
+    pub fn change(&mut self, thread: usize, run: usize, by: i32) {
         for one in &self.uses[thread][run] {
             let all = &mut self.chosen[one.value];
             all.reads += by * one.reads;

@@ -674,11 +674,8 @@ impl State<'_> {
 
     /// The values that a compare-and-swap compares pick what its last writes store.
     fn pick_last(&mut self, writes: usize, wanted: &[Value], reads: &[usize]) {
-        let picked = wanted
-            .iter()
-            .map(|wanted| wanted.picked)
-            .chain(reads.iter().map(|read| 1 << read));
-        let picked = picked.fold(0, |all, one| all | one);
+        let of_reads = reads.iter().fold(0, |all, read| all | 1 << read);
+        let picked = wanted.iter().fold(of_reads, |all, one| all | one.picked);
         self.effects
             .iter_mut()
             .rev()
@@ -689,21 +686,25 @@ impl State<'_> {
     /// The result of a compare-and-swap. A register that keeps what was expected, since memory had
     /// it, depends on that, and what was read picks it; else it has what was read.
     fn result(&self, value: u64, wanted: &[Value], reads: &[usize], keeps: bool) -> Value {
-        let read = reads.iter().map(|read| self.returned(value, *read));
-        let read = read
-            .reduce(|one, other| Value::of(value, one, other))
-            .unwrap_or_default();
-        match wanted
-            .iter()
-            .copied()
-            .reduce(|one, other| Value::of(value, one, other))
-        {
-            Some(wanted) if keeps => Value {
-                value,
-                from: wanted.from,
-                picked: wanted.picked | read.picked,
-            },
-            _ => read,
+        let join = |all: Vec<Value>| {
+            let all = all.into_iter();
+            all.reduce(|one, other| Value::of(value, one, other))
+                .unwrap_or_default()
+        };
+        let read = join(
+            reads
+                .iter()
+                .map(|read| self.returned(value, *read))
+                .collect(),
+        );
+        if !keeps {
+            return read;
+        }
+        let Value { from, picked, .. } = join(wanted.to_vec());
+        Value {
+            value,
+            from,
+            picked: picked | read.picked,
         }
     }
 
