@@ -288,11 +288,10 @@ impl State<'_> {
     }
 
     fn effect(&self, kind: Kind) -> Effect {
-        let (control, pick_control) = (self.control, self.pick_control);
         Effect {
             kind,
-            control,
-            pick_control,
+            control: self.control,
+            pick_control: self.pick_control,
             ..Effect::default()
         }
     }
