@@ -18,7 +18,7 @@ pub struct Answer {
     /// Allowed executions in which the condition does not hold.
     pub negative: u64,
     /// Steps of the search: each chooses what a thread does, the place of a store in the order of
-    /// its location, or the store that a load reads.
+    /// its location, or the store that a load reads. The check of an execution counts as several.
     pub steps: u64,
     /// True if runs were cut that, with more jumps backwards, could end otherwise.
     pub is_cut: bool,

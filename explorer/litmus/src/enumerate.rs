@@ -39,15 +39,14 @@ pub fn answer(test: &Test) -> Result<Answer, Error> {
             ),
         ));
     }
-    let answer = Answer {
-        is_cut: cut.contains(&true),
-        ..Answer::default()
-    };
     let mut search = Search {
         test,
         runs: &runs,
         locals: &locals,
-        answer,
+        answer: Answer {
+            is_cut: cut.contains(&true),
+            ..Answer::default()
+        },
     };
     search.choose(&mut Vec::new(), &mut Supply::new(&test.initial, &runs));
     if search.is_over() {
@@ -81,8 +80,7 @@ impl Search<'_> {
         }
         for number in 0..self.runs[thread].len() {
             // One execution without an end is enough to know that there are some.
-            let is_known = self.answer.is_endless && self.runs[thread][number].repeats.is_some();
-            if is_known {
+            if self.answer.is_endless && self.runs[thread][number].repeats.is_some() {
                 continue;
             }
             if !self.step() {
@@ -268,6 +266,8 @@ impl Execution<'_> {
     }
 
     fn count(&self, search: &mut Search<'_>) {
+        // To check an execution takes as long as some choices, by the pairs of its effects.
+        search.answer.steps += self.effects.len().pow(2) as u64 / 16;
         if !allows(&self.effects, self.locally) {
             return;
         }

@@ -820,11 +820,7 @@ impl State<'_> {
 /// to keep it allows all that the other does.
 fn kept(wanted: &[Value]) -> BTreeSet<u64> {
     let depends = wanted.iter().any(|wanted| wanted.picked != 0);
-    if depends {
-        BTreeSet::from([0, 1])
-    } else {
-        BTreeSet::from([1])
-    }
+    (u64::from(!depends)..=1).collect()
 }
 
 /// Location, size and dependencies of an access.
