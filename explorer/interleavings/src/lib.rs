@@ -24,6 +24,10 @@ macro_rules! worded {
     };
 }
 
+/// `std::cell` by another path.
+pub mod cell {
+    pub use crate::sync::UnsafeCell;
+}
 mod current;
 pub mod hint;
 mod limits;
