@@ -2,7 +2,7 @@
 
 use proc_macro2::Span;
 use serde::Deserialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -64,13 +64,11 @@ fn sources_in(folder: &Path) -> BTreeMap<String, String> {
     let sources = entries
         .map(|entry| entry.expect("an entry of the folder").path())
         .filter(|path| path.extension().is_some_and(|found| found == "rs"));
-    let name = |path: &Path| {
-        path.file_stem()
-            .map(|name| name.to_string_lossy().into_owned())
-    };
-    sources
-        .map(|path| (name(&path).unwrap_or_default(), read(&path)))
-        .collect()
+    let named = sources.map(|path| {
+        let name = path.file_stem().unwrap_or_default().to_string_lossy();
+        (name.into_owned(), read(&path))
+    });
+    named.collect()
 }
 
 /// The variable with which a fault whose text the library no longer has is left out with a warning.
@@ -87,6 +85,13 @@ struct Edit {
     text: String,
 }
 
+impl Edit {
+    /// True if it lies between the braces of a function.
+    fn lies_in(&self, body: &Body) -> bool {
+        body.at.start < self.at.start && self.at.end < body.at.end
+    }
+}
+
 /// A function whose body can be there several times.
 struct Body {
     name: String,
@@ -96,15 +101,8 @@ struct Body {
     single: Option<&'static str>,
 }
 
-/// A branch.
-struct Place {
-    file: String,
-    line: usize,
-    function: String,
-    kind: &'static str,
-}
-
 /// A source file of the library.
+#[derive(Default)]
 struct Source {
     text: String,
     bodies: Vec<Body>,
@@ -119,9 +117,9 @@ struct Source {
 /// Finds functions and branches of a file.
 struct Finder<'p> {
     file: &'p str,
-    bodies: Vec<Body>,
-    counters: Vec<Edit>,
-    places: &'p mut Vec<Place>,
+    source: Source,
+    /// The branches, as the table of them has them.
+    places: &'p mut Vec<String>,
     function: String,
     owner: String,
 }
@@ -129,14 +127,10 @@ struct Finder<'p> {
 impl Finder<'_> {
     fn count(&mut self, at: usize, span: Span, kind: &'static str, around: [&str; 2]) {
         let number = self.places.len();
-        self.places.push(Place {
-            file: self.file.to_owned(),
-            line: span.start().line,
-            function: self.function.clone(),
-            kind,
-        });
+        let (file, function, line) = (self.file, &self.function, span.start().line);
+        self.places.push(format!("    seeded::Place {{ file: \"{file}.rs\", line: {line}, function: {function:?}, kind: {kind:?} }},"));
         let text = format!("{}seeded::reached({number});{}", around[0], around[1]);
-        self.counters.push(Edit { at: at..at, text });
+        self.source.counters.push(Edit { at: at..at, text });
     }
 
     fn function(&mut self, signature: &syn::Signature, block: &syn::Block) {
@@ -149,7 +143,7 @@ impl Finder<'_> {
             "" => signature.ident.to_string(),
             owner => format!("{owner}::{}", signature.ident),
         };
-        self.bodies.push(Body {
+        self.source.bodies.push(Body {
             name: name.clone(),
             at: block.span().byte_range(),
             single,
@@ -207,6 +201,7 @@ impl Visit<'_> for Finder<'_> {
     fn visit_block(&mut self, block: &syn::Block) {
         let open = block.brace_token.span.open();
         let entry = self
+            .source
             .bodies
             .last()
             .is_some_and(|body| body.at.start == open.byte_range().start);
@@ -241,7 +236,7 @@ impl Visit<'_> for Finder<'_> {
         visit::visit_arm(self, arm);
         if !block {
             let end = body.byte_range().end;
-            self.counters.push(Edit {
+            self.source.counters.push(Edit {
                 at: end..end,
                 text: " }".to_owned(),
             });
@@ -250,28 +245,21 @@ impl Visit<'_> for Finder<'_> {
 }
 
 impl Source {
-    fn new(file: &str, text: String, places: &mut Vec<Place>) -> Self {
+    fn new(file: &str, text: String, places: &mut Vec<String>) -> Self {
         let parsed = syn::parse_file(&text).unwrap_or_else(|error| panic!("{file}.rs: {error}"));
-        let (bodies, counters) = (Vec::new(), Vec::new());
+        let source = Self {
+            text,
+            ..Self::default()
+        };
         let mut finder = Finder {
             file,
-            bodies,
-            counters,
+            source,
             places,
             function: String::new(),
             owner: String::new(),
         };
         finder.visit_file(&parsed);
-        let Finder {
-            bodies, counters, ..
-        } = finder;
-        Self {
-            text,
-            bodies,
-            counters,
-            always: Vec::new(),
-            changes: BTreeMap::new(),
-        }
+        finder.source
     }
 
     /// Notes a change of fault `number`, on the source as it stands in the library: what other
@@ -319,32 +307,27 @@ impl Source {
             });
             return Ok(());
         }
-        match self
-            .bodies
-            .iter()
-            .position(|body| body.at.start < edit.at.start && edit.at.end < body.at.end)
+        let number_of_body = self.bodies.iter().position(|body| edit.lies_in(body));
+        let body = number_of_body.ok_or_else(|| {
+            format!("a change of {file} lies in no function, and is not `always = true`")
+        })?;
+        if let Body {
+            name,
+            single: Some(why),
+            ..
+        } = &self.bodies[body]
         {
-            Some(body) => match self.bodies[body].single {
-                Some(why) => Err(format!("{} of {file} {why}", self.bodies[body].name)),
-                None => {
-                    self.changes.entry((body, number)).or_default().push(edit);
-                    Ok(())
-                }
-            },
-            None => Err(format!(
-                "a change of {file} lies in no function, and is not `always = true`"
-            )),
+            return Err(format!("{name} of {file} {why}"));
         }
+        self.changes.entry((body, number)).or_default().push(edit);
+        Ok(())
     }
 
     /// The text with a copy of each changed function for each fault that changes it.
     fn with_faults(&mut self, faults: &[(String, u64)]) -> String {
         let mut edits = Vec::new();
-        let changed: Vec<usize> = self.changes.keys().map(|(body, _)| *body).collect();
-        for number in 0..self.bodies.len() {
-            if !changed.contains(&number) {
-                continue;
-            }
+        let changed: BTreeSet<usize> = self.changes.keys().map(|(body, _)| *body).collect();
+        for &number in &changed {
             let at = self.bodies[number].at.clone();
             let mut text = String::from("{ match seeded::on() {\n");
             for (&(_, fault), own) in self.changes.range((number, 0)..(number + 1, 0)) {
@@ -360,12 +343,7 @@ impl Source {
             writeln!(text, "_ => // no fault\n{plain}\n}} }}").expect("a string grows");
             edits.push(Edit { at, text });
         }
-        let within = |edit: &Edit| {
-            changed.iter().any(|&body| {
-                let body = &self.bodies[body].at;
-                body.start < edit.at.start && edit.at.end < body.end
-            })
-        };
+        let within = |edit: &Edit| changed.iter().any(|&body| edit.lies_in(&self.bodies[body]));
         let rest = self
             .always
             .iter()
@@ -427,7 +405,10 @@ pub fn compile(sources: &str) {
     );
 
     let (mut table, ids) = write_faults(sum, faults(&here, &library), &mut sources);
-    write_places(&mut table, &places);
+    table.push_str("];\n\n/// The branches of the library, in the order of `seeded::reached`.\n");
+    table.push_str("pub static PLACES: &[seeded::Place] = &[\n");
+    table.push_str(&places.join("\n"));
+    table.push_str("\n];\n");
 
     let library = sources
         .remove("lib")
@@ -529,26 +510,6 @@ fn faults(here: &Path, library: &Path) -> Vec<(PathBuf, Fault)> {
         faults.extend(list.fault.into_iter().map(|fault| (path.clone(), fault)));
     }
     faults
-}
-
-/// Writes the table of the branches.
-fn write_places(table: &mut String, places: &[Place]) {
-    table.push_str("];\n\n/// The branches of the library, in the order of `seeded::reached`.\n");
-    table.push_str("pub static PLACES: &[seeded::Place] = &[\n");
-    for Place {
-        file,
-        line,
-        function,
-        kind,
-    } in places
-    {
-        writeln!(
-            table,
-            "    seeded::Place {{ file: \"{file}.rs\", line: {line}, function: {function:?}, kind: {kind:?} }},"
-        )
-        .expect("a string grows");
-    }
-    table.push_str("];\n");
 }
 
 /// The library's root without what an included file may not have, and with its modules in `out`.
