@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-/// A register: 0 to 30, or [`Register::ZERO`].
+/// A register by its number: 0 to 30, or 31 for the one that is always 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Register(pub(crate) u8);
+pub struct Register(pub u8);
 
 impl Register {
     /// XZR and WZR.
@@ -359,7 +359,8 @@ pub struct Test {
     /// locations one after the other, as `x[0]`.
     pub locations: Vec<String>,
     pub(crate) objects: Vec<Object>,
-    pub(crate) initial: Vec<u64>,
+    /// The values that the locations begin with.
+    pub initial: Vec<u64>,
     pub(crate) registers: Vec<BTreeMap<Register, u64>>,
     /// The types of registers, where the test says them.
     pub(crate) types: BTreeMap<Variable, Width>,

@@ -59,8 +59,10 @@ pub struct Effect {
 /// A run of a thread.
 #[derive(Clone, Debug)]
 pub struct Run {
-    pub(crate) effects: Vec<Effect>,
-    pub(crate) registers: BTreeMap<Register, Value>,
+    /// Its effects, in program order.
+    pub effects: Vec<Effect>,
+    /// The registers at its end.
+    pub registers: BTreeMap<Register, Value>,
     /// Of a run that ends in the middle of a loop, its first effect of the round that it can repeat
     /// for ever. It does so if that round reads what stays.
     pub(crate) repeats: Option<usize>,
@@ -68,9 +70,11 @@ pub struct Run {
 
 /// A value, and the reads on which it depends.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Value {
-    pub(crate) value: u64,
-    pub(crate) from: u64,
+pub struct Value {
+    /// The value.
+    pub value: u64,
+    /// The reads, as a set of bits by their numbers.
+    pub from: u64,
     /// Reads on which it depends, and reads that decided which value it is.
     picked: u64,
 }
@@ -195,6 +199,34 @@ pub fn runs(test: &Test, thread: usize, values: &Values) -> Result<ThreadRuns, E
         }
     }
     Ok((done, is_cut))
+}
+
+/// The runs of each thread of a test that has no more than plain accesses, barriers and
+/// dependencies, where loads see these values.
+///
+/// # Errors
+/// A thread has atomics or jumps, or as [`runs`].
+pub fn plain_runs(test: &Test, values: &Values) -> Result<Vec<Vec<Run>>, Error> {
+    let of_thread = |(thread, instructions): (usize, &Vec<Instruction>)| {
+        let is_plain = |(at, instruction): &(usize, &Instruction)| match instruction {
+            Instruction::BranchBits { to, .. } => *to == at + 1,
+            Instruction::Load { exclusive, .. } => !exclusive,
+            Instruction::Store { status, .. } => status.is_none(),
+            Instruction::Nothing
+            | Instruction::Compute { .. }
+            | Instruction::Maintain { .. }
+            | Instruction::Barrier { .. } => true,
+            _ => false,
+        };
+        match instructions.iter().enumerate().find(|one| !is_plain(one)) {
+            None => Ok(runs(test, thread, values)?.0),
+            Some((_, other)) => {
+                let what = format!("an instruction that is no plain access: {other:?}");
+                Err(Error::unsupported(0, what))
+            }
+        }
+    };
+    test.threads.iter().enumerate().map(of_thread).collect()
 }
 
 impl State<'_> {

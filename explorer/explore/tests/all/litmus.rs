@@ -4,7 +4,7 @@
 //! and what a store or a barrier leaves in the buffer leaves it whenever it is chosen. So all that
 //! a run does is choices, which are drawn or enumerated.
 
-use ::litmus::program::{Operation, Order as Ordering, Program, Value};
+use crate::program::{Operation, Order as Ordering, Program, Value};
 use ::litmus::{Error, Quantifier, Test, parse};
 use engine::SplitMix64;
 use interleavings::subject::{Answers, Delay, Memory, Moment, Newest, Order};

@@ -5,4 +5,5 @@ mod faults;
 mod litmus;
 mod model;
 mod platform;
+mod program;
 mod rcu;

@@ -1,9 +1,9 @@
 //! A test as the accesses of each thread in a row, with what each depends on: what a machine needs
 //! that performs them one by one.
 
-use crate::Error;
-use crate::test::{Condition, Instruction, Kind, Register, Test, Variable};
-use crate::thread::{Effect, Run, runs};
+use ::litmus::{
+    Condition, Effect, Error, ErrorKind, Kind, Register, Run, Test, Variable, plain_runs,
+};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The order that an access asks for.
@@ -96,6 +96,13 @@ fn mark(location: usize, other: bool) -> u64 {
     0x80 + 0x40 * u64::from(other) + location as u64
 }
 
+/// The runs of the threads where each location holds its mark.
+fn runs(test: &Test, other: bool) -> Result<Vec<Vec<Run>>, Error> {
+    let locations = 0..test.locations.len();
+    let marks = locations.map(|location| BTreeSet::from([mark(location, other)]));
+    plain_runs(test, &marks.collect())
+}
+
 impl Program {
     /// The program of a test.
     ///
@@ -106,38 +113,17 @@ impl Program {
             threads: Vec::new(),
             loads: 0,
             initial: test.initial.clone(),
-            caches_off: caches_off(test)?,
+            caches_off: Vec::new(),
             condition: test.condition.clone(),
             locations: test.locations.clone(),
             registers: Vec::new(),
         };
-        for (thread, instructions) in test.threads.iter().enumerate() {
-            for (at, instruction) in instructions.iter().enumerate() {
-                let is_plain = match instruction {
-                    Instruction::BranchBits { to, .. } => *to == at + 1,
-                    Instruction::Load { exclusive, .. } => !exclusive,
-                    Instruction::Store { status, .. } => status.is_none(),
-                    Instruction::Nothing
-                    | Instruction::Compute { .. }
-                    | Instruction::Maintain { .. }
-                    | Instruction::Barrier { .. } => true,
-                    _ => false,
-                };
-                if !is_plain {
-                    let what = format!("an instruction that is no plain access: {instruction:?}");
-                    return Err(Error::unsupported(0, what));
-                }
-            }
-            let run = |other| {
-                let locations = 0..test.locations.len();
-                let marks = locations.map(|location| BTreeSet::from([mark(location, other)]));
-                runs(test, thread, &marks.collect())
-            };
-            let (one, other) = (run(false)?.0, run(true)?.0);
-            for (one, other) in one.iter().zip(&other) {
+        for (one, other) in runs(test, false)?.iter().zip(&runs(test, true)?) {
+            for (one, other) in one.iter().zip(other) {
                 program.add(one, other)?;
             }
         }
+        program.caches_off = caches_off(test, program.threads.len())?;
         Ok(program)
     }
 
@@ -179,7 +165,7 @@ impl Program {
                 Kind::BarrierFull => Operation::BarrierFull,
                 Kind::BarrierInstruction => Operation::Synchronize,
                 Kind::BarrierLoad | Kind::BarrierStore if effect.is_synchronization => {
-                    return Err(Error::unsupported(0, "a DSB of loads or of stores"));
+                    return Err(unsupported("a DSB of loads or of stores"));
                 }
                 Kind::BarrierLoad => Operation::BarrierLoad,
                 Kind::BarrierStore => Operation::BarrierStore,
@@ -223,17 +209,17 @@ impl Program {
 }
 
 /// Threads whose caches are off.
-fn caches_off(test: &Test) -> Result<Vec<bool>, Error> {
-    let mut off = vec![false; test.threads.len()];
+fn caches_off(test: &Test, threads: usize) -> Result<Vec<bool>, Error> {
+    let mut off = vec![false; threads];
     let named = test.information.get("CachesOff").map_or("", String::as_str);
     for name in named.split_whitespace() {
         let thread = name
             .strip_prefix('P')
             .and_then(|number| number.parse::<usize>().ok())
             .and_then(|number| off.get_mut(number));
-        *thread.ok_or_else(|| {
-            Error::unsupported(0, format!("`CachesOff={named}`: `{name}` is no thread"))
-        })? = true;
+        *thread
+            .ok_or_else(|| unsupported(format!("`CachesOff={named}`: `{name}` is no thread")))? =
+            true;
     }
     Ok(off)
 }
@@ -253,7 +239,7 @@ impl Numbers<'_> {
         };
         let last = last as usize;
         if reads & !(1 << last) & !self.effects[last].data != 0 {
-            return Err(Error::unsupported(0, "a value that depends on two loads"));
+            return Err(unsupported("a value that depends on two loads"));
         }
         Ok(Some(self.numbers[last]))
     }
@@ -270,9 +256,17 @@ impl Numbers<'_> {
             None if value == other => Ok(Value::Number(value)),
             None => {
                 let what = "a value that is computed from what was loaded";
-                Err(Error::unsupported(0, what))
+                Err(unsupported(what))
             }
         }
+    }
+}
+
+fn unsupported(what: impl Into<String>) -> Error {
+    Error {
+        kind: ErrorKind::Unsupported,
+        line: 0,
+        what: what.into(),
     }
 }
 
