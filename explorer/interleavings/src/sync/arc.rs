@@ -5,7 +5,7 @@ use super::locks::change;
 use crate::current::{machine, running};
 use crate::machine::{Counting, Fence, Limit, Machine};
 use crate::memory::{AtomicOrder, Order};
-use std::fmt::{self, Debug, Display, Formatter};
+use std::fmt::{self, Debug, Formatter};
 use std::ops::Deref;
 use std::panic::Location;
 use std::sync::{Arc as Owned, Weak as Borrowed};
@@ -273,18 +273,6 @@ impl<T: ?Sized> Deref for Arc<T> {
 impl<T: ?Sized + Debug> Debug for Arc<T> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         Debug::fmt(&**self, f)
-    }
-}
-
-impl<T: ?Sized + Display> Display for Arc<T> {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        Display::fmt(&**self, f)
-    }
-}
-
-impl<T: ?Sized> AsRef<T> for Arc<T> {
-    fn as_ref(&self) -> &T {
-        self
     }
 }
 
