@@ -349,6 +349,8 @@ impl Reader<'_> {
         }
         // The first operand of what has one less: nought.
         let nought = || self.reg(0).map(SizedRegister::nought);
+        let change = |what, sets_flags| self.compute(what, self.reg(0), nought(), 1, sets_flags);
+        let compare = |what| self.compute(what, nought(), self.reg(0), 1, true);
         let select = |kind| {
             Ok(Instruction::Select {
                 to: self.reg(0)?,
@@ -359,7 +361,7 @@ impl Reader<'_> {
             })
         };
         // One register is both that are selected from; the flags are tested the other way round.
-        let change = |kind, of: Result<SizedRegister, Error>, flags| {
+        let select_one = |kind, of: Result<SizedRegister, Error>, flags| {
             let (to, of) = (self.reg(0)?, of?);
             Ok(Instruction::Select {
                 to,
@@ -370,14 +372,14 @@ impl Reader<'_> {
             })
         };
         Some(match self.mnemonic {
-            "MOV" | "MOVZ" => self.compute(Compute::Or, self.reg(0), nought(), 1, false),
+            "MOV" | "MOVZ" => change(Compute::Or, false),
             "MOVK" => self.insert(),
-            "NEG" => self.compute(Compute::Sub, self.reg(0), nought(), 1, false),
-            "NEGS" => self.compute(Compute::Sub, self.reg(0), nought(), 1, true),
-            "MVN" => self.compute(Compute::OrNot, self.reg(0), nought(), 1, false),
-            "CMP" => self.compute(Compute::Sub, nought(), self.reg(0), 1, true),
-            "CMN" => self.compute(Compute::Add, nought(), self.reg(0), 1, true),
-            "TST" => self.compute(Compute::And, nought(), self.reg(0), 1, true),
+            "NEG" => change(Compute::Sub, false),
+            "NEGS" => change(Compute::Sub, true),
+            "MVN" => change(Compute::OrNot, false),
+            "CMP" => compare(Compute::Sub),
+            "CMN" => compare(Compute::Add),
+            "TST" => compare(Compute::And),
             "UBFX" => self.extract(false),
             "SBFX" => self.extract(true),
             "UXTB" => self.field(0, 8, false),
@@ -390,11 +392,11 @@ impl Reader<'_> {
             "CSINC" => select(SelectKind::Csinc),
             "CSINV" => select(SelectKind::Csinv),
             "CSNEG" => select(SelectKind::Csneg),
-            "CSET" => change(SelectKind::Csinc, nought(), 1),
-            "CSETM" => change(SelectKind::Csinv, nought(), 1),
-            "CINC" => change(SelectKind::Csinc, self.reg(1), 2),
-            "CINV" => change(SelectKind::Csinv, self.reg(1), 2),
-            "CNEG" => change(SelectKind::Csneg, self.reg(1), 2),
+            "CSET" => select_one(SelectKind::Csinc, nought(), 1),
+            "CSETM" => select_one(SelectKind::Csinv, nought(), 1),
+            "CINC" => select_one(SelectKind::Csinc, self.reg(1), 2),
+            "CINV" => select_one(SelectKind::Csinv, self.reg(1), 2),
+            "CNEG" => select_one(SelectKind::Csneg, self.reg(1), 2),
             _ => return None,
         })
     }
