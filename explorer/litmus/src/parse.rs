@@ -296,6 +296,10 @@ impl<'t> Reader<'t> {
         match thread {
             Some(thread) => {
                 let (thread, register) = self.register(at, thread, name)?;
+                if thread > MOST_THREADS {
+                    let what = format!("thread {thread}: {MOST_THREADS} are the most");
+                    return Err(self.unsupported(at, what));
+                }
                 let count = test.registers.len().max(thread + 1);
                 test.registers.resize(count, BTreeMap::new());
                 test.registers[thread].insert(register, value.unwrap_or(0));
@@ -318,12 +322,7 @@ impl<'t> Reader<'t> {
         let thread = thread
             .trim_start_matches('P')
             .parse()
-            .map_err(|_| self.malformed(at, format!("`{thread}` is no thread")))?;
-        if thread > MOST_THREADS {
-            return Err(
-                self.unsupported(at, format!("thread {thread}: {MOST_THREADS} are the most"))
-            );
-        }
+            .map_err(|_| self.malformed(at, format!("there is no thread `{thread}`")))?;
         let sized = register_of(name)
             .ok_or_else(|| self.unsupported(at, format!("the register {name}")))?;
         Ok((thread, sized.register))
@@ -567,23 +566,17 @@ impl<'t> Tail<'t, '_> {
         let bracket = self.taken("[");
         let token = self.take("the name of a variable")?;
         if !bracket && self.taken(":") {
-            let register = self.take("a register")?;
-            let thread = token
-                .text
-                .trim_start_matches('P')
-                .parse()
-                .ok()
-                .filter(|thread| *thread < self.test.threads.len())
-                .ok_or_else(|| {
-                    self.malformed(token.at, format!("there is no thread `{}`", token.text))
-                })?;
-            let sized = register_of(register.text)
-                .filter(|sized| sized.register != Register::ZERO)
-                .ok_or_else(|| {
-                    self.reader
-                        .unsupported(register.at, format!("the register {}", register.text))
-                })?;
-            return Ok(vec![Variable::Register(thread, sized.register.0)]);
+            let name = self.take("a register")?.text;
+            let (thread, register) = self.reader.register(token.at, token.text, name)?;
+            if thread >= self.test.threads.len() {
+                let what = format!("there is no thread `{}`", token.text);
+                return Err(self.malformed(token.at, what));
+            }
+            if register == Register::ZERO {
+                let what = format!("the register {name}");
+                return Err(self.reader.unsupported(token.at, what));
+            }
+            return Ok(vec![Variable::Register(thread, register.0)]);
         }
         if !token
             .text
