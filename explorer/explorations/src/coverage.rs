@@ -18,25 +18,17 @@ pub fn add_coverage<S: Recordable>(recording: &mut Recording, tally: &TallyOf<S>
 /// The reach of an exploration's runs.
 fn coverage<S: Recordable>(tally: &TallyOf<S>) -> facts::Coverage {
     let coverage = &tally.coverage;
-    let counted = coverage
-        .counted
-        .iter()
-        .zip(&coverage.counts)
-        .map(|(counted, &count)| facts::CoverageItem {
-            group: counted.group.to_owned(),
-            of: counted.of.to_owned(),
-            what: counted.what.to_owned(),
-            count,
-        });
-    let chosen = Kind::ALL
-        .iter()
-        .zip(coverage.chosen)
-        .map(|(kind, count)| facts::CoverageItem {
-            group: "what the machine chose".to_owned(),
-            of: String::new(),
-            what: kind.words().to_owned(),
-            count,
-        });
+    let item = |group: &str, of: &str, what: &str, count| facts::CoverageItem {
+        group: group.to_owned(),
+        of: of.to_owned(),
+        what: what.to_owned(),
+        count,
+    };
+    let counted = coverage.counted.iter().zip(&coverage.counts);
+    let counted = counted.map(|(by, &count)| item(by.group, by.of, by.what, count));
+    let chosen = Kind::ALL.iter().zip(coverage.chosen);
+    let chosen =
+        chosen.map(|(kind, count)| item("what the machine chose", "", kind.words(), count));
     let [word, actor] = S::NAMES;
     let (mut both_orders, mut one_order, mut one_way) = (0, 0, Vec::new());
     for (of, first, second, both) in coverage.pairs() {

@@ -7,7 +7,7 @@ use explore::story::{Narrator, step_of, that_matter};
 use explore::{
     Account, CounterexampleIn, Deviation, HooksFile, Limits, Operation, Port, Script, Step, TallyOf,
 };
-use recording::{Header, Lane, PointName, Recording, Series, facts, metrics};
+use recording::{Header, Lane, Recording, Series, facts, metrics};
 use std::collections::BTreeMap;
 
 /// The experiment's name in recordings.
@@ -28,26 +28,21 @@ pub fn record<S: Recordable>(
 ) -> Recording {
     let steps = &account.steps[..];
     let operations = names_of_operations(steps);
-    let cpus = subject.cpus();
+    let cpus = found.script.cpus();
     let mut header = header_of_finding(subject, found, account, limits, seed);
     header.lanes = lanes(names_of_calls(&found.script), &operations, &found.schedule);
     let mut recording = Recording::new(header);
     let variant = subject.fault().map_or(S::NAME, |fault| fault.name);
     let series = recording.series(variant, found.failure.invariant.name(), "");
-    let [call, operation] =
-        ["call", "operation"].map(|name| recording.point_with(name, Some(name)));
-    let [call_end, operation_end] = ["call-end", "operation-end"].map(|name| recording.point(name));
-    let mut events = Events {
+    for point in ["call", "operation"] {
+        recording.point_with(point, Some(point));
+    }
+    let mut events = Events::<S> {
         recording: &mut recording,
         series,
-        script: &found.script,
-        schedule: &found.schedule,
+        found,
         account,
         operations: &operations,
-        call,
-        call_end,
-        operation,
-        operation_end,
         calling: vec![false; cpus + 1],
     };
     let first = that_matter(account, cpus, &found.schedule, FIRST_SHOWN);
@@ -69,23 +64,18 @@ pub fn record<S: Recordable>(
 }
 
 /// Writes the steps of a finding's run as events.
-struct Events<'r, C> {
+struct Events<'r, S: Recordable> {
     recording: &'r mut Recording,
     series: Series,
-    script: &'r C,
-    schedule: &'r [Deviation],
+    found: &'r CounterexampleIn<S>,
     account: &'r Account,
     /// Number of each kind of operation.
     operations: &'r BTreeMap<&'static str, u32>,
-    call: PointName,
-    call_end: PointName,
-    operation: PointName,
-    operation_end: PointName,
     /// True for each process whose call has begun and not ended.
     calling: Vec<bool>,
 }
 
-impl<C: Script> Events<'_, C> {
+impl<S: Recordable> Events<'_, S> {
     /// Adds step `at`, with its marks. `leads` marks it as one that a first picture shows.
     fn add_step(&mut self, at: usize, leads: bool) {
         let step = &self.account.steps[at];
@@ -95,25 +85,25 @@ impl<C: Script> Events<'_, C> {
             self.mark(at, LED.0, 0);
         }
         if let Operation::Action { number } = step.did {
-            let before: usize = (0..process).map(|cpu| self.script.actions(cpu)).sum();
+            let before: usize = (0..process).map(|cpu| self.found.script.actions(cpu)).sum();
             // An action of a kernel has no end but the next one.
             self.end_call(process, begin);
             let number = (before + usize::from(number)) as u32;
-            self.add(process, begin, self.call, number);
+            self.add(process, begin, "call", number);
             self.calling[process] = true;
         }
         let cause = self.account.cause.as_ref();
         if cause.is_some_and(|cause| cause.step == at) {
             self.mark(at, CAUSE.0, 0);
         }
-        for (number, deviation) in (1..).zip(self.schedule) {
+        for (number, deviation) in (1..).zip(&self.found.schedule) {
             if step_of(&self.account.steps, deviation) == Some(at) {
                 self.mark(at, &deviation_point(number), deviation.value as u32);
             }
         }
         let kind = self.operations[step.did.kind()];
-        self.add(process, begin, self.operation, kind);
-        self.add(process, end, self.operation_end, 0);
+        self.add(process, begin, "operation", kind);
+        self.add(process, end, "operation-end", 0);
         if let Operation::Loaded {
             newest: Some(_),
             early: false,
@@ -130,18 +120,18 @@ impl<C: Script> Events<'_, C> {
     /// Ends the call of a process, if it is in one.
     fn end_call(&mut self, process: usize, time: u64) {
         if std::mem::take(&mut self.calling[process]) {
-            self.add(process, time, self.call_end, 0);
+            self.add(process, time, "call-end", 0);
         }
     }
 
     /// Marks the beginning of step `at`.
     fn mark(&mut self, at: usize, point: &str, argument: u32) {
-        let point = self.recording.point(point);
         let process = usize::from(self.account.steps[at].process);
         self.add(process, at as u64, point, argument);
     }
 
-    fn add(&mut self, process: usize, time: u64, point: PointName, argument: u32) {
+    fn add(&mut self, process: usize, time: u64, point: &str, argument: u32) {
+        let point = self.recording.point(point);
         self.recording
             .event(self.series, 0, process as u16, time, time, point, argument);
     }
@@ -187,7 +177,7 @@ fn header_of_finding<S: Recordable>(
     let steps = &account.steps[..];
     let narrator = Narrator::of(subject, found.machine, &found.script);
     let mut header = header(subject, seed);
-    let cpus = subject.cpus();
+    let cpus = found.script.cpus();
     header.notes.insert(
         0,
         format!(
@@ -225,20 +215,15 @@ fn lanes(
     operations: &BTreeMap<&'static str, u32>,
     schedule: &[Deviation],
 ) -> Vec<Lane> {
-    let lane =
-        |title: &str, begin: &str, end: &str, names: &mut dyn Iterator<Item = String>| Lane {
-            title: title.to_owned(),
-            begin: begin.to_owned(),
-            end: Some(end.to_owned()),
-            names: (0..).zip(names).collect(),
-            ..Lane::default()
-        };
-    let mut of_operations = lane(
-        "operation",
-        "operation",
-        "operation-end",
-        &mut operations.keys().map(|name| (*name).to_owned()),
-    );
+    let lane = |title: &str, point: &str, names: Vec<String>| Lane {
+        title: title.to_owned(),
+        begin: point.to_owned(),
+        end: Some(format!("{point}-end")),
+        names: (0..).zip(names).collect(),
+        ..Lane::default()
+    };
+    let names = operations.keys().map(|name| (*name).to_owned());
+    let mut of_operations = lane("operation", "operation", names.collect());
     let deviations = (1..).zip(schedule).map(|(number, by)| {
         (
             deviation_point(number),
@@ -252,10 +237,7 @@ fn lanes(
     of_operations
         .marks
         .extend([STALE, LED].map(|(point, mark)| (point.to_owned(), mark.to_owned())));
-    vec![
-        lane(facts::CALLS, "call", "call-end", &mut calls.into_iter()),
-        of_operations,
-    ]
+    vec![lane(facts::CALLS, "call", calls), of_operations]
 }
 
 /// The point of a deviation, by its number from 1.
