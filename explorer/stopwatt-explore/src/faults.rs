@@ -34,8 +34,23 @@ pub struct FaultsOptions {
 
 /// The libraries, by the names of their commands.
 const LIBRARIES: [(&str, &[Fault], Search); 2] = [
-    ("psci", psci_faults::FAULTS, find_in_psci),
-    ("rcu", rcu_faults::FAULTS, find_in_rcu),
+    ("psci", psci_faults::FAULTS, |fault, seed, progress| {
+        let subject = Psci {
+            cpus: 6,
+            machines: MachineOptions::all(),
+            fault: Some(fault),
+            port: None,
+        };
+        look_for(&subject, seed, Limits::default(), progress)
+    }),
+    ("rcu", rcu_faults::FAULTS, |fault, seed, progress| {
+        let subject = Rcu {
+            cpus: 4,
+            modes: Mode::ALL.to_vec(),
+            fault: Some(fault),
+        };
+        look_for(&subject, seed, Rcu::LIMITS, progress)
+    }),
 ];
 
 type Search = fn(&'static Fault, u64, &Progress) -> Try;
@@ -91,33 +106,6 @@ struct ShortRun {
     seconds_to_shrink: f64,
     /// The shrunk run did the same when it was repeated.
     replayed: bool,
-}
-
-fn find_in_psci(fault: &'static Fault, seed: u64, progress: &Progress) -> Try {
-    look_for(
-        &Psci {
-            cpus: 6,
-            machines: MachineOptions::all(),
-            fault: Some(fault),
-            port: None,
-        },
-        seed,
-        Limits::default(),
-        progress,
-    )
-}
-
-fn find_in_rcu(fault: &'static Fault, seed: u64, progress: &Progress) -> Try {
-    look_for(
-        &Rcu {
-            cpus: 4,
-            modes: Mode::ALL.to_vec(),
-            fault: Some(fault),
-        },
-        seed,
-        Rcu::LIMITS,
-        progress,
-    )
 }
 
 fn look_for(subject: &impl Recordable, seed: u64, limits: Limits, progress: &Progress) -> Try {

@@ -4,7 +4,6 @@ use clap::{Args, ValueEnum};
 use document::{Document, nearest};
 use explorations::{Recordable, experiment};
 use explore::{Exploration, Limits, MachineOptions, Mode, Psci, Rcu, Script, Strategy};
-use itertools::Itertools;
 use miette::miette;
 use seeded::Fault;
 use std::path::{Path, PathBuf};
@@ -264,12 +263,8 @@ fn scenario<C>(
     options: &SearchOptions,
     read: fn(&Document) -> Result<C, document::Error>,
 ) -> Result<Option<C>, document::Error> {
-    let document = options
-        .scenario
-        .as_deref()
-        .map(Document::open)
-        .transpose()?;
-    document.map(|document| read(&document)).transpose()
+    let file = options.scenario.as_deref();
+    file.map(|file| read(&Document::open(file)?)).transpose()
 }
 
 fn cpus(
@@ -299,7 +294,7 @@ fn mode(name: &str) -> Result<Mode, String> {
         .into_iter()
         .find(|mode| mode.name() == name)
         .ok_or_else(|| {
-            let names = Mode::ALL.iter().map(|mode| mode.name()).collect_vec();
-            format!("there is no mode `{name}`; {} are right", names.join(", "))
+            let names = Mode::ALL.map(Mode::name).join(", ");
+            format!("there is no mode `{name}`; {names} are right")
         })
 }
