@@ -6,7 +6,7 @@
 use super::acts;
 use super::library::Library;
 use super::library::{
-    ADOPTED, BY_SOFTIRQ, BY_THREAD, GRACE_PERIOD_WAKES, INTERRUPTS, LAZY, LOOKS, OFFLOAD_WAKES,
+    BY_SOFTIRQ, BY_THREAD, GRACE_PERIOD_WAKES, INTERRUPTS, LAZY, LOOKS, OFFLOAD_WAKES,
     SOFTIRQ_RUNS, SOFTIRQS,
 };
 use super::oracle::Oracle;
@@ -18,6 +18,7 @@ use interleavings::subject::{
     Act, AtomicOrder, Breach, Fence, Invariant, Kind, Machine, Mark, OnMachine, Operation,
     OperationIndex, Order, Signal, Wait,
 };
+use itertools::Itertools;
 use rcu_faults::{
     Callback, IdleNeed, InterruptedCode, Platform, RcuTimer, Scalar, Stall, Step, Thread,
 };
@@ -92,7 +93,7 @@ pub(crate) struct Kernel {
     /// The jiffy of each group's timer, and what was told by the CPU that set it.
     pub(crate) timers: RefCell<BTreeMap<usize, (u64, Signal)>>,
     pub(crate) scenario: RefCell<KernelScenario>,
-    pub(crate) mode: Cell<Mode>,
+    pub(crate) mode: Mode,
     oracle: RefCell<Oracle>,
     ended: Cell<bool>,
     states: Vec<CpuState>,
@@ -124,15 +125,15 @@ pub const WAITS: [&str; 2] = ["has done its work of this jiffy", "is idle or off
 const PATIENCE: u64 = 22 * super::library::HZ;
 
 impl Kernel {
-    /// A kernel on a machine of `cpus` CPUs.
-    pub(crate) fn new(machine: Machine) -> Self {
+    /// A kernel on a machine, with RCU configured in this way.
+    pub(crate) fn new(machine: Machine, mode: Mode) -> Self {
         let cpus = machine.cpus().len();
         Self {
             machine,
             jiffies: Cell::new(0),
             timers: RefCell::default(),
             scenario: RefCell::default(),
-            mode: Cell::new(Mode::Reference),
+            mode,
             oracle: RefCell::default(),
             ended: Cell::new(false),
             states: (0..cpus).map(|_| CpuState::default()).collect(),
@@ -257,11 +258,9 @@ impl Kernel {
     /// A thread that could run and that nobody runs; it is marked as running.
     fn take_thread(&self, which: usize) -> Option<Thread> {
         let threads = self.threads.borrow();
-        let count = threads.values().filter(|state| self.ready(state)).count();
-        let (&thread, state) = threads
-            .iter()
-            .filter(|(_, state)| self.ready(state))
-            .nth(which % count.max(1))?;
+        let ready = threads.iter().filter(|(_, state)| self.ready(state));
+        let ready = ready.collect_vec();
+        let &(&thread, state) = ready.get(which % ready.len().max(1))?;
         state.running.set(true);
         Some(thread)
     }
@@ -289,22 +288,16 @@ impl Kernel {
                 continue;
             };
             self.hold(self.somebody_wakes());
-            let threads = self
-                .threads
-                .borrow()
-                .values()
-                .filter_map(|state| state.until.get())
-                .min();
-            let timers = self.timers.borrow().values().map(|&(at, _)| at).min();
+            let timers = self.timers.borrow();
+            let threads = self.threads.borrow();
+            let untils = threads.values().filter_map(|state| state.until.get());
+            let due = untils.chain(timers.values().map(|&(at, _)| at)).min();
+            let due = due.unwrap_or(u64::MAX);
+            drop((threads, timers));
             let end = self.end.get().unwrap_or(u64::MAX);
-            let next = [Some(cpus), threads, timers]
-                .into_iter()
-                .flatten()
-                .min()
-                .unwrap_or(end)
-                .clamp(now + 1, end.max(now + 1));
+            let next = cpus.min(due).clamp(now + 1, end.max(now + 1));
             self.jiffies.set(next);
-            if next >= end || self.end.get().is_some() && self.oracle().left() == 0 {
+            if next >= end || self.end.get().is_some() && self.oracle().left == 0 {
                 self.ended.set(true);
                 let left = self.oracle().one_left();
                 if let Some(number) = left {
@@ -313,7 +306,7 @@ impl Kernel {
                     ));
                 }
             }
-            if threads.is_some_and(|until| until <= next) || timers.is_some_and(|at| at <= next) {
+            if due <= next {
                 self.kick_idle_cpu();
             }
             for (cpu, state) in self.states.iter().enumerate() {
@@ -485,7 +478,7 @@ impl<'k> RunningCpu<'k> {
         self.count_operations_from(self.cpu, OperationIndex::start_of(actions));
         self.finished.set(self.finished.get() + 1);
         if self.finished.get() == self.states.len() {
-            self.oracle().work_is_done(self.jiffy());
+            self.oracle().done_at = Some(self.jiffy());
             self.end.set(Some(self.jiffy() + PATIENCE));
         }
         while self.goes_on() {
@@ -566,18 +559,15 @@ impl<'k> RunningCpu<'k> {
         }
         if let Some(gone) = self.gone.take() {
             self.hear(&self.hotplug);
-            let taken_over = self.rcu.takes_over(gone);
-            (0..taken_over).for_each(|_| self.oracle().saw(ADOPTED));
-            if taken_over > 0 {
-                self.oracle().takes_over(gone, cpu);
+            let rcu = &self.rcu.rcu;
+            let is_own = |cpu: usize| !rcu.settings().offloaded.contains(&cpu);
+            let mut ready = rcu.ready_callbacks(cpu);
+            if is_own(gone) {
+                ready += rcu.ready_callbacks(gone);
+                self.oracle().takes_over(gone, cpu, rcu.callbacks(gone));
             }
-            let ready = self.rcu.ready(gone) + self.rcu.ready(cpu);
-            self.rcu.rcu.migrate_callbacks(self, gone);
-            let is_own = |own| !self.threads.borrow().contains_key(&own);
-            if self.rcu.ready(cpu) < ready
-                && is_own(Thread::Offload(cpu))
-                && is_own(Thread::OffloadCb(cpu))
-            {
+            rcu.migrate_callbacks(self, gone);
+            if is_own(cpu) && rcu.ready_callbacks(cpu) < ready {
                 self.fail(Invariant::SoonEnough, format!(
                     "callbacks of CPU {gone}, whose grace period has ended, wait again on CPU {cpu}"
                 ));
@@ -625,9 +615,9 @@ impl<'k> RunningCpu<'k> {
         if tick {
             let current = self.current();
             let user = self.scenario.borrow().user_ticks && self.state.task.get().is_some();
-            let from_user =
-                interrupted == InterruptedCode::Kernel && user && !self.rcu.is_reading(current);
-            if from_user || self.scenario.borrow().preemptible && !self.rcu.is_reading(current) {
+            let reads = self.rcu.readers[current].is_reading();
+            let from_user = interrupted == InterruptedCode::Kernel && user && !reads;
+            if from_user || self.scenario.borrow().preemptible && !reads {
                 self.oracle().was_quiet(self.cpu);
             }
             self.tick(
@@ -670,7 +660,8 @@ impl<'k> RunningCpu<'k> {
 
     /// RCU's part of a tick, after which a grace period that lasts for too long was reported.
     fn tick(&self, interrupted: InterruptedCode, current: usize) {
-        self.rcu.tick(self, interrupted, current);
+        let reader = &self.rcu.readers[current];
+        self.rcu.rcu.tick(self, interrupted, reader);
         self.keep(|oracle| oracle.ticked(self.jiffy(), self.patience()));
     }
 
@@ -729,13 +720,22 @@ impl<'k> RunningCpu<'k> {
             self.process(),
             old as usize,
             self.jiffy(),
-            self.mode.get().puts_off(urgency),
+            self.mode.puts_off(urgency),
         );
         self.act(&acts::QUEUES, number);
-        if self.mode.get().is_lazy(urgency, self.process()) {
+        if self.mode.is_lazy(urgency, self.process()) {
             self.oracle().saw(LAZY);
         }
-        self.rcu.call(self, number, urgency);
+        let callback = Callback {
+            function: self.cpu as u32,
+            argument: number as u64,
+            urgency: match urgency {
+                Urgency::Plain => rcu_faults::Urgency::Plain,
+                Urgency::Lazy => rcu_faults::Urgency::Lazy,
+                Urgency::Hurry => rcu_faults::Urgency::Hurry,
+            },
+        };
+        self.rcu.rcu.call(self, callback);
     }
 
     /// Another task runs, if one is free; the one before may be in the middle of reading.
@@ -758,7 +758,6 @@ impl<'k> RunningCpu<'k> {
         let count = self.tasks.len();
         if let Some(task) = (0..count)
             .map(|index| (first + index) % count)
-            .into_iter()
             .find(|&task| !self.tasks[task].running.get())
         {
             self.tasks[task].running.set(true);
@@ -785,7 +784,10 @@ impl<'k> RunningCpu<'k> {
             if thread == Thread::GracePeriod {
                 self.oracle().steps_since = now.0;
             }
-            let step = self.rcu.step(self, thread);
+            let step = match thread {
+                Thread::GracePeriod => self.rcu.rcu.grace_period_thread(self),
+                other => self.rcu.rcu.offload_thread(self, other),
+            };
             self.has_stepped(thread, step, now);
             // An interrupt may come between the decision to sleep and the sleep.
             let tick = self.tick_comes();

@@ -1,15 +1,15 @@
 //! The RCU library with its readers: its second compilation, whose branches are
 //! counted, and which does the same as the first while no fault is on.
 
-use super::scenario::{KernelScenario, Mode, Urgency, stall_s};
+use super::scenario::{KernelScenario, Mode, stall_s};
 use interleavings::subject::Counter;
-use rcu_faults::{Callback, Form, InterruptedCode, Platform, Rcu, Reader, Settings, Step, Thread};
+use rcu_faults::{Form, Platform, Rcu, Reader, Settings};
 
 /// The library with its readers. Readers have numbers: the tasks, then one for each CPU that stands
 /// for its idle task and for threads.
 pub(crate) struct Library<K: Platform> {
     pub(crate) rcu: Rcu<K>,
-    readers: Vec<Reader>,
+    pub(crate) readers: Vec<Reader>,
 }
 
 impl<K: Platform> Library<K> {
@@ -52,14 +52,6 @@ impl<K: Platform> Library<K> {
         }
     }
 
-    /// A step of a thread.
-    pub(crate) fn step(&self, kernel: &K, thread: Thread) -> Step {
-        match thread {
-            Thread::GracePeriod => self.rcu.grace_period_thread(kernel),
-            other => self.rcu.offload_thread(kernel, other),
-        }
-    }
-
     pub(crate) fn read_lock(&self, reader: usize) {
         self.rcu.read_lock(&self.readers[reader]);
     }
@@ -68,33 +60,8 @@ impl<K: Platform> Library<K> {
         self.rcu.read_unlock(kernel, &self.readers[reader]);
     }
 
-    pub(crate) fn is_reading(&self, reader: usize) -> bool {
-        self.readers[reader].is_reading()
-    }
-
     pub(crate) fn context_switch(&self, kernel: &K, from: usize) {
         self.rcu.context_switch(kernel, &self.readers[from]);
-    }
-
-    pub(crate) fn tick(&self, kernel: &K, interrupted: InterruptedCode, current: usize) {
-        self.rcu.tick(kernel, interrupted, &self.readers[current]);
-    }
-
-    pub(crate) fn call(&self, kernel: &K, number: usize, urgency: Urgency) {
-        let urgency = match urgency {
-            Urgency::Plain => rcu_faults::Urgency::Plain,
-            Urgency::Lazy => rcu_faults::Urgency::Lazy,
-            Urgency::Hurry => rcu_faults::Urgency::Hurry,
-        };
-        let function = kernel.this_cpu() as u32;
-        self.rcu.call(
-            kernel,
-            Callback {
-                function,
-                argument: number as u64,
-                urgency,
-            },
-        );
     }
 
     pub(crate) fn counts(&self) -> [u64; COUNTED.len()] {
@@ -128,22 +95,6 @@ impl<K: Platform> Library<K> {
                 .for_each(|(sum, own)| *sum += own);
         }
         counts
-    }
-
-    pub(crate) fn takes_over(&self, gone: usize) -> usize {
-        if self.rcu.settings().offloaded.contains(&gone) {
-            0
-        } else {
-            self.rcu.callbacks(gone)
-        }
-    }
-
-    pub(crate) fn ready(&self, cpu: usize) -> usize {
-        if self.rcu.settings().offloaded.contains(&cpu) {
-            0
-        } else {
-            self.rcu.ready_callbacks(cpu)
-        }
     }
 }
 

@@ -36,7 +36,8 @@ pub(crate) struct Oracle {
     /// For each reader, the moment at which its read section started.
     reads_since: Vec<Option<u64>>,
     queued: Vec<Callback>,
-    left: usize,
+    /// Callbacks that were not invoked yet.
+    pub(crate) left: usize,
     freed: Vec<bool>,
     /// For each CPU: whether it is where no reader can be, or when it last was.
     quiet: Vec<(bool, u64)>,
@@ -54,7 +55,7 @@ pub(crate) struct Oracle {
     /// The last report of a stall: its grace period, whether that had started, and the jiffy.
     last_report: Option<(u64, bool, u64)>,
     /// The jiffy from which on CPUs have nothing else to do.
-    done_at: Option<u64>,
+    pub(crate) done_at: Option<u64>,
 }
 
 /// The grace periods that may start from the moment at which a callback is queued until it is
@@ -174,11 +175,6 @@ impl Oracle {
             .iter()
             .position(|since| since.is_some_and(|since| since < moment));
         reader.map_or(Ok(()), |reader| Err((invariant, what(reader))))
-    }
-
-    /// All CPUs have done their work.
-    pub(crate) fn work_is_done(&mut self, jiffy: u64) {
-        self.done_at = Some(jiffy);
     }
 
     /// A callback that was invoked has not waited for long: see [`MOST_PERIODS`].
@@ -351,7 +347,11 @@ impl Oracle {
     }
 
     /// A CPU takes callbacks over from another one. It is not known when a thread of it sees them.
-    pub(crate) fn takes_over(&mut self, from: usize, to: usize) {
+    pub(crate) fn takes_over(&mut self, from: usize, to: usize, count: usize) {
+        if count == 0 {
+            return;
+        }
+        self.seen[ADOPTED] += count as u64;
         for callback in self
             .queued
             .iter_mut()
@@ -386,11 +386,6 @@ impl Oracle {
     /// The object that a callback frees.
     pub(crate) fn frees(&self, number: usize) -> usize {
         self.queued[number].object
-    }
-
-    /// The number of callbacks that were not invoked yet.
-    pub(crate) fn left(&self) -> usize {
-        self.left
     }
 
     /// A callback that has not been invoked, if there is one.

@@ -294,10 +294,7 @@ impl Script for KernelScenario {
             .iter()
             .enumerate()
             .filter(|(_, actions)| !actions.is_empty())
-            .map(|(cpu, actions)| {
-                let actions = actions.iter().map(ToString::to_string).collect_vec();
-                format!("CPU {cpu} {}.", actions.join(", then "))
-            })
+            .map(|(cpu, actions)| format!("CPU {cpu} {}.", actions.iter().join(", then ")))
             .collect_vec();
         let fanout = match self.leaf_fanout {
             1 => "Each CPU has a leaf of its own".to_owned(),

@@ -19,7 +19,6 @@ struct Session<'s> {
     kernel: &'s Kernel,
     library: Rc<RefCell<Option<Rc<Library<Kernel>>>>>,
     runner: Runner<'s, Main<'s>>,
-    mode: Mode,
     counts: [u64; COUNTED.len()],
 }
 
@@ -30,7 +29,7 @@ pub fn with_session<R>(
     limits: Limits,
     use_it: impl FnOnce(&mut dyn Runs<KernelScenario>) -> R,
 ) -> R {
-    let kernel = Kernel::new(Machine::new(cpus, &[], 1));
+    let kernel = Kernel::new(Machine::new(cpus, &[], 1), mode);
     kernel.settings().limits.set(limits);
     kernel.settings().length.set(4_000);
     let library = Rc::new(RefCell::new(None));
@@ -40,7 +39,6 @@ pub fn with_session<R>(
         kernel: &kernel,
         library: Rc::clone(&library),
         runner,
-        mode,
         counts: [0; COUNTED.len()],
     };
     use_it(&mut session)
@@ -192,10 +190,9 @@ impl Runs<KernelScenario> for Session<'_> {
             values,
             marks,
             names,
-        } = make(self.mode, scenario, kernel.readers());
+        } = make(kernel.mode, scenario, kernel.readers());
         machine.settings().set_names(names);
         kernel.pointers.set(pointers);
-        kernel.mode.set(self.mode);
         kernel.begin(&library.rcu.threads(), POINTERS);
         self.library.replace(Some(library));
         machine.memory_mut().begin(&values);
