@@ -135,13 +135,6 @@ impl<T: ?Sized> From<Owned<T>> for Arc<T> {
     }
 }
 
-impl<T> From<T> for Arc<T> {
-    #[track_caller]
-    fn from(value: T) -> Self {
-        Self::new(value)
-    }
-}
-
 impl<T: Default> Default for Arc<T> {
     #[track_caller]
     fn default() -> Self {
