@@ -43,7 +43,7 @@ fn push(word: u64, bound: u64) -> Option<u64> {
 fn pop(word: u64) -> Option<u64> {
     match values(word) {
         0 => (word & SENDERS == 0).then_some(word & !RECEIVES),
-        _ => Some((word - VALUE & !RECEIVES).wrapping_add(RECEIVED)),
+        _ => Some(((word - VALUE) & !RECEIVES).wrapping_add(RECEIVED)),
     }
 }
 
