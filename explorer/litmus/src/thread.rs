@@ -339,12 +339,13 @@ impl State<'_> {
         Ok(self.effects.len() - 1)
     }
 
-    fn read(&mut self, place: Place, orders: Orders, value: u64) -> Result<usize, Error> {
-        let Orders {
-            acquire,
-            acquire_pc,
-            ..
-        } = orders;
+    fn read(
+        &mut self,
+        place: Place,
+        orders: Orders,
+        no_return: bool,
+        value: u64,
+    ) -> Result<usize, Error> {
         let read = self.effect(Kind::Read);
         // What the thread itself wrote last there carries its dependencies, whoever wrote what is
         // read.
@@ -359,8 +360,11 @@ impl State<'_> {
             value: place.width.cut(value),
             data,
             pick,
-            acquire,
-            acquire_pc,
+            // Without a register for the value nothing is acquired (Arm ARM C6, LDADD and the like:
+            // "if the destination register is not XZR or WZR").
+            acquire: orders.acquire && !no_return,
+            acquire_pc: orders.acquire_pc,
+            no_return,
             ..place.of(read)
         })
     }
@@ -623,7 +627,7 @@ impl State<'_> {
         let load = |state: &mut Self, found: &[u64]| {
             let mut reads = Vec::new();
             for ((value, place), to) in found.iter().zip(&places).zip(to) {
-                let read = state.read(*place, *orders, *value)?;
+                let read = state.read(*place, *orders, false, *value)?;
                 reads.push((read, place.location));
                 let value = state.returned(width.extended(*value), read);
                 state.set(*to, value);
@@ -660,20 +664,14 @@ impl State<'_> {
         };
         let (wanted, new) = (self.all_sized(expected), self.all_sized(new));
         let places = self.places(address, *width, expected.len())?;
-        // Without a register for the value nothing is acquired.
         let no_return = expected.iter().all(|to| to.register == Register::ZERO);
-        let orders = Orders {
-            acquire: orders.acquire && !no_return,
-            ..*orders
-        };
         let results = kept(&wanted);
         let swap = |state: &mut Self, chosen: &[u64]| {
             let (found, keeps) = chosen.split_at(places.len());
             let found: Vec<u64> = found.iter().map(|value| width.cut(*value)).collect();
             let mut reads = Vec::new();
             for (place, value) in places.iter().zip(&found) {
-                let read = state.read(*place, orders, *value)?;
-                state.effects[read].no_return = no_return;
+                let read = state.read(*place, *orders, no_return, *value)?;
                 reads.push(read);
             }
             let is_found = found
@@ -759,17 +757,10 @@ impl State<'_> {
         };
         let operand = self.sized(*operand);
         let place = self.places(address, *width, 1)?[0];
-        // Without a register for the value nothing is acquired (Arm ARM C6, LDADD and the like: "if
-        // the destination register is not XZR or WZR").
         let no_return = to.register == Register::ZERO;
-        let orders = Orders {
-            acquire: orders.acquire && !no_return,
-            ..*orders
-        };
         let update = |state: &mut Self, found: &[u64]| {
             let old = width.cut(found[0]);
-            let read = state.read(place, orders, old)?;
-            state.effects[read].no_return = no_return;
+            let read = state.read(place, *orders, no_return, old)?;
             let new = updated(*what, *to, *width, old, width.cut(operand.value));
             let write = state.write(place, orders.release, operand.with(new))?;
             state.effects[write].data |= 1 << read;
