@@ -25,6 +25,13 @@ fn are_dependent(one: &[Touch], other: &[Touch]) -> bool {
 /// A vector clock: for each process, the number of its last known step, from 1.
 type Clock = [u32; MOST_CPUS + 1];
 
+/// What the other clock knows is known as well.
+fn join(clock: &mut Clock, other: Clock) {
+    for (own, known) in clock.iter_mut().zip(other) {
+        *own = (*own).max(known);
+    }
+}
+
 /// A process, and what its next step accesses.
 type Sleeper = (usize, Vec<Touch>);
 
@@ -130,9 +137,7 @@ impl Dpor {
                 if before[step.process] <= other as u32 {
                     races.push(other);
                 }
-                for (own, known) in clock.iter_mut().zip(step.clock) {
-                    *own = (*own).max(known);
-                }
+                join(&mut clock, step.clock);
             }
         }
         clock[process] = number as u32 + 1;
@@ -317,9 +322,7 @@ impl Dpor {
     /// it knew.
     pub(crate) fn learns_from(&mut self, process: usize, from: usize) {
         let clock = self.clocks[from];
-        for (own, known) in self.clocks[process].iter_mut().zip(clock) {
-            *own = (*own).max(known);
-        }
+        join(&mut self.clocks[process], clock);
         // The present step is no part of its process's clock yet.
         if self.current.is_some_and(|(current, _)| current == from) {
             let own = &mut self.clocks[process][from];
