@@ -56,20 +56,13 @@ impl<'s, C: Script> Narrator<'s, C> {
             Operation::Loaded {
                 cell: word,
                 value,
-                newest: None,
-                ..
-            } => format!("loads {}: {value:#x}", cell(word)),
-            Operation::Loaded {
-                cell: word,
-                value,
-                newest: Some((writer, newest)),
+                newest,
                 ..
             } => {
-                format!(
-                    "loads {}: {value:#x}, while {} has stored {newest:#x}",
-                    cell(word),
-                    writer_name(writer)
-                )
+                let missed = newest.map_or_else(String::new, |(writer, newest)| {
+                    format!(", while {} has stored {newest:#x}", writer_name(writer))
+                });
+                format!("loads {}: {value:#x}{missed}", cell(word))
             }
             Operation::Store { cell: word, value } => {
                 format!("stores {value:#x} to {}", cell(word))
@@ -82,13 +75,10 @@ impl<'s, C: Script> Narrator<'s, C> {
             Operation::Fence { fence } => format!("executes {}", fence.name()),
             Operation::Maintain {
                 cell: word,
-                invalidate: false,
-            } => format!("cleans the line of {}", cell(word)),
-            Operation::Maintain {
-                cell: word,
-                invalidate: true,
+                invalidate,
             } => {
-                format!("cleans and invalidates the line of {}", cell(word))
+                let also = if invalidate { " and invalidates" } else { "" };
+                format!("cleans{also} the line of {}", cell(word))
             }
             Operation::Barrier => "waits until its stores and maintenance are complete".to_owned(),
             Operation::WaitForEvent => "waits for an event".to_owned(),
