@@ -44,18 +44,14 @@ pub fn tokens(text: &str, from: usize) -> Vec<Token<'_>> {
 
 /// A number as the tests write it: decimal or 0x..., with or without a sign.
 pub fn number(text: &str) -> Option<u64> {
-    let (negative, digits) = match text.strip_prefix('-') {
-        Some(digits) => (true, digits),
-        None => (false, text),
-    };
-    let value = match digits
+    let unsigned = text.strip_prefix('-');
+    let digits = unsigned.unwrap_or(text);
+    let hex = digits
         .strip_prefix("0x")
-        .or_else(|| digits.strip_prefix("0X"))
-    {
-        Some(hex) => u64::from_str_radix(hex, 16).ok()?,
-        None => digits.parse().ok()?,
-    };
-    Some(if negative {
+        .or_else(|| digits.strip_prefix("0X"));
+    let value = hex.map_or_else(|| digits.parse(), |hex| u64::from_str_radix(hex, 16));
+    let value = value.ok()?;
+    Some(if unsigned.is_some() {
         value.wrapping_neg()
     } else {
         value

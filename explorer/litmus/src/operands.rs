@@ -20,22 +20,12 @@ pub fn register_of(text: &str) -> Option<SizedRegister> {
 
 /// Splits at the commas that are not in brackets.
 pub fn operands(text: &str) -> Vec<String> {
-    let mut parts = vec![String::new()];
-    let mut depth = 0_i32;
-    for c in text.chars() {
-        match c {
-            '[' => depth += 1,
-            ']' => depth -= 1,
-            ',' if depth == 0 => {
-                parts.push(String::new());
-                continue;
-            }
-            _ => {}
-        }
-        parts.last_mut().into_iter().for_each(|part| part.push(c));
-    }
-    parts
-        .into_iter()
+    let mut depth = 0;
+    let is_between = |c: char| {
+        depth += i32::from(c == '[') - i32::from(c == ']');
+        c == ',' && depth == 0
+    };
+    text.split(is_between)
         .map(|part| part.trim().to_owned())
         .filter(|part| !part.is_empty())
         .collect()
