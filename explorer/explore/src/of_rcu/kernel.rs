@@ -346,7 +346,10 @@ impl Kernel {
     fn wait_until(&self, doing: Occupation, happened: impl Fn() -> bool) {
         let state = &self.states[self.process()];
         state.doing.set(doing);
-        self.rouse(self.last_process());
+        // The clock ends first.
+        if self.goes_on() {
+            self.rouse(self.last_process());
+        }
         let waits = if matches!(doing, Occupation::Done(_)) {
             FOR_JIFFY
         } else {
