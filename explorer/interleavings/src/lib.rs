@@ -24,10 +24,7 @@ macro_rules! worded {
     };
 }
 
-/// `std::cell` by another path.
-pub mod cell {
-    pub use crate::sync::UnsafeCell;
-}
+pub mod cell;
 mod current;
 pub mod hint;
 mod limits;

@@ -2,16 +2,17 @@
 
 use explore::{Board, Config, Failure, Invariant, MachineOptions, Tally};
 use interleavings::subject::{
-    Bodies, ChoiceSource, Machine, Main, Names, OnMachine, RunResult, Runs, Wait, made_by, search,
+    Bodies, ChoiceSource, Machine, Main, Names, OnMachine, RunResult, Runs, made_by, search,
 };
 use std::cell::RefCell;
 use std::rc::Rc;
 
+type Body = Box<dyn Fn(&Board)>;
 type AtTheEnd = (Box<dyn Fn(&Board) -> bool>, &'static str);
 
 #[derive(Default)]
 pub struct Model {
-    bodies: Vec<Box<dyn Fn(&Board)>>,
+    bodies: Vec<Body>,
     at_the_end: Vec<AtTheEnd>,
 }
 
@@ -45,7 +46,7 @@ struct Session<'s> {
 
 impl Runs<Bodies> for Session<'_> {
     fn run_once(&mut self, script: &Bodies, by: ChoiceSource<'_>) -> RunResult {
-        let (machine, cpus) = (self.machine(), script.0);
+        let cpus = script.0;
         (0..cpus).for_each(|cpu| self.runner.stop(cpu));
         let (model, values) = build(self.set_up);
         self.model.replace(model);

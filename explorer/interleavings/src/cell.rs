@@ -1,0 +1,3 @@
+//! `std::cell` by another path.
+
+pub use crate::sync::UnsafeCell;
