@@ -150,7 +150,7 @@ mod tests {
     use crate::operation::OperationIndex;
 
     #[test]
-    fn work_without_an_operation_is_given_up_and_other_work_is_not() {
+    fn work_without_an_operation_is_given_up_and_a_rest_is_not() {
         let patience = Duration::from_millis(100);
         let (ends, end) = std::sync::mpsc::channel::<()>();
         let stuck = run_watched(patience, move || {
@@ -164,12 +164,17 @@ mod tests {
             std::thread::sleep(Duration::from_millis(300));
         });
         assert!(rests.unwrap().is_ok(), "there is no run");
-        let beats = run_watched(patience, || {
-            let begin = std::time::Instant::now();
-            while begin.elapsed() < Duration::from_millis(300) {
-                Heart::own().beat(0, OperationIndex::default());
-            }
-        });
-        assert!(beats.unwrap().is_ok());
+    }
+
+    #[test]
+    fn each_operation_begins_the_time_anew_and_a_rest_has_none() {
+        let (heart, instant) = (Heart::own(), Duration::from_nanos(1));
+        for _ in 0..2 {
+            heart.beat(0, OperationIndex::default());
+            assert_eq!(heart.stuck(instant), None);
+        }
+        while heart.stuck(instant).is_none() {}
+        heart.rest();
+        assert_eq!(heart.stuck(instant), None);
     }
 }
