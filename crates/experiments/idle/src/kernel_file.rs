@@ -117,7 +117,8 @@ impl KernelFile {
         })
     }
 
-    /// What comes of each interval of each CPU, for [`replay`](crate::replay::replay).
+    /// The states that the file enters in each idle interval, by CPU and interval, for
+    /// [`replay`](crate::replay::replay).
     ///
     /// # Errors
     /// Its code crashed or hung.
@@ -146,7 +147,8 @@ impl KernelFile {
         traced.cpus.iter().enumerate().map(of_cpu).collect()
     }
 
-    /// What comes of the intervals of a CPU. A past that it is taught it goes through once before.
+    /// The states that the file enters in each idle interval of a CPU. If the governor is to learn
+    /// the CPU's past first, it replays the intervals once before.
     fn lives(&self, states: &States, questions: &[Question<'_>]) -> Result<Vec<Lived>, Error> {
         let mut lines = format!("N {}", states.len());
         for state in states.all() {

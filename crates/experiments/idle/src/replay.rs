@@ -172,7 +172,7 @@ pub struct DomainReplay {
     pub states: Vec<idle::Usage>,
     /// The time in which all of its CPUs were idle, in nanoseconds.
     pub together_ns: u64,
-    /// What may come to that, by state: nothing where the trace says enough.
+    /// Time and entries that may have to be added, by state; empty if the trace leaves nothing open.
     pub more: Vec<idle::Usage>,
     /// When it was in which state.
     pub(crate) stays: Vec<DomainStay>,
@@ -325,7 +325,7 @@ pub(crate) struct Sleeper<'p> {
     tick_ns: u64,
 }
 
-/// What came of an interval: stays in states.
+/// The outcome of an idle interval: the states that were entered in it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lived {
     pub(crate) stays: Vec<Stay>,

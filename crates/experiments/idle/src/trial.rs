@@ -19,7 +19,7 @@ use std::sync::Arc;
 /// The governors of a current kernel.
 const CURRENT: [Kind; 2] = [Kind::menu(7, 1), Kind::teo(7, 1)];
 
-/// What was read, and holds for all that is tried.
+/// The input that all trials share: platform, trace and reference results.
 pub struct Given {
     /// The platform whose states are entered.
     pub platform: Platform,
@@ -45,7 +45,7 @@ pub enum Who {
     File(Arc<KernelFile>),
 }
 
-/// What is tried: someone who chooses, under a limit or without.
+/// A governor to replay, with a latency limit or without one.
 pub struct Trial {
     /// The one who chooses.
     pub who: Who,

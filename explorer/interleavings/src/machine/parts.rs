@@ -49,7 +49,8 @@ pub(super) struct Turns {
     pub(super) pruned: Cell<bool>,
 }
 
-/// When a process went last, and for whom it waits; times are numbers of operations of all.
+/// The last turn of a process, and the processes it waits for. Times count the operations of all
+/// processes.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Fairness {
     /// The end of its last turn.
@@ -90,7 +91,7 @@ impl Turns {
 /// The counts of references to what tests share.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Counting {
-    /// They are no words, since nobody has looked at one so far; who does changes that.
+    /// They are no words: no run has read one so far. The first read makes them words.
     #[default]
     Unseen,
     /// They are no words, and a run that looks at one is given up.

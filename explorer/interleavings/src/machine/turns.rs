@@ -19,8 +19,8 @@ impl Machine {
         }
     }
 
-    /// Holds the process back until those have gone who could go since it last asked for this, and
-    /// have not gone. True if there are any.
+    /// Holds the process back until every process that could run since its last yield, and did not,
+    /// has run. True if there are any.
     pub(super) fn hold_back(&self, process: usize) -> bool {
         let fair = &self.turns.fair[process];
         let since = fair.yielded.replace(Some(self.turns.steps.get()));

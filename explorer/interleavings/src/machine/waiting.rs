@@ -48,10 +48,10 @@ impl Machine {
         }
     }
 
-    /// The process lets others go first. Who does so again, and has seen and changed nothing
-    /// meanwhile, waits for a word to change that it looks at. Who has changed something waits until
-    /// everybody has gone who could all the while (Musuvathi and Qadeer, "Fair stateless model
-    /// checking", 2008). The first time asks for nothing: it may be a hint and no loop.
+    /// The process lets others go first. The first yield has no effect on who may run: it may be a
+    /// hint and no loop. A second yield after the same loads, without a change, waits until one of
+    /// these words changes. A second yield after a change waits until every process that could run
+    /// since the first yield has run (Musuvathi and Qadeer, "Fair stateless model checking", 2008).
     pub(crate) fn yields(&self) {
         let process = self.process();
         let again = self

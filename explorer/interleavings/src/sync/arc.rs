@@ -44,8 +44,8 @@ struct Counts {
     weak: u16,
 }
 
-/// Somebody looks at a count. Where it is no word, the run is given up, and from the next one on
-/// counts are words; those of what was made outside of a test never are.
+/// Reads a count. If it is no word yet, this run is given up, and in later runs counts are words.
+/// Counts of values that were made outside of a test never are.
 fn look(counts: Option<Counts>) -> Option<Counts> {
     if counts.is_none() {
         running().inspect(|machine| machine.count_references());
