@@ -47,12 +47,6 @@ fn coverage<S: Recordable>(tally: &TallyOf<S>) -> facts::Coverage {
         }
     }
     let (never_called, never_taken) = never::<S>(&coverage.places);
-    let curve = coverage.curve.iter().map(|growth| facts::Growth {
-        schedules: growth.runs,
-        counted: growth.counted as u64,
-        branches: growth.places as u64,
-        both_orders: growth.both_orders as u64,
-    });
     facts::Coverage {
         complete: tally.complete,
         schedules: tally.schedules,
@@ -63,7 +57,6 @@ fn coverage<S: Recordable>(tally: &TallyOf<S>) -> facts::Coverage {
         one_order,
         counted: counted.collect(),
         chosen: chosen.collect(),
-        curve: curve.collect(),
         never_called,
         never_taken,
         one_way,

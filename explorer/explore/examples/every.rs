@@ -4,7 +4,7 @@
 //! pair of calls that time, with the sound library (`-`) or with a seeded fault; two names of calls
 //! stand for that pair alone.
 
-use explore::{Ask, Exploration, Limits, MachineOptions, Psci, Scenario, Strategy, Subject};
+use explore::{Ask, Exploration, Limits, MachineOptions, Psci, Scenario, Strategy, explore_on};
 use std::time::{Duration, Instant};
 
 fn main() {
@@ -59,7 +59,7 @@ fn main() {
                     port: None,
                 };
                 let start = Instant::now();
-                let tally = subject.explore(&exploration, |_| {
+                let tally = explore_on(&subject, &exploration, 1, |_| {
                     start.elapsed() < Duration::from_secs(seconds)
                 });
                 let answer = match (&tally.found, tally.complete) {

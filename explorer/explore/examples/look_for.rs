@@ -4,10 +4,12 @@
 //! for ever, or end the process. It prints one line, `found INVARIANT RUNS SECONDS WHAT`, `hangs`,
 //! or `nothing RUNS SECONDS`. With `none` for a name the library has no fault.
 
-use explore::{Exploration, Limits, MachineOptions, Mode, Psci, Rcu, Strategy, Subject, watch};
+use explore::{
+    Exploration, Limits, MachineOptions, Mode, Psci, Rcu, Strategy, Subject, explore_on, watch,
+};
 use std::time::{Duration, Instant};
 
-fn look_for<S: Subject>(subject: &S, seed: u64, limits: Limits, time: Duration) {
+fn look_for<S: Subject + Sync>(subject: &S, seed: u64, limits: Limits, time: Duration) {
     // What the code under test prints of its panics is no news.
     std::panic::set_hook(Box::new(|_| {}));
     let _watchdog = watch(Duration::from_secs(5), |_, _| {
@@ -22,7 +24,7 @@ fn look_for<S: Subject>(subject: &S, seed: u64, limits: Limits, time: Duration) 
         schedules: u64::MAX,
     };
     let start = Instant::now();
-    let tally = subject.explore(&exploration, |_| start.elapsed() < time);
+    let tally = explore_on(subject, &exploration, 1, |_| start.elapsed() < time);
     let seconds = start.elapsed().as_secs_f64();
     match tally.found {
         Some(found) => {

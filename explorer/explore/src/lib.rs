@@ -7,7 +7,7 @@
 //! | `of_rcu` | the RCU library: a kernel with a clock, tasks and threads, and what must hold of a run |
 //!
 //! ```
-//! use explore::{Exploration, Limits, MachineOptions, Psci, Strategy, Subject};
+//! use explore::{Exploration, Limits, MachineOptions, Psci, Strategy, Subject, explore_on};
 //!
 //! let fault = psci_faults::find("rejected-cpu-on");
 //! let subject = Psci { cpus: 4, machines: MachineOptions::all(), fault, port: None };
@@ -18,7 +18,7 @@
 //!     script: None,
 //!     schedules: 100_000,
 //! };
-//! let found = subject.explore(&exploration, |_| true).found.expect("the fault shows within a second");
+//! let found = explore_on(&subject, &exploration, 1, |_| true).found.expect("the fault shows within a second");
 //! let shrunk = subject.shrink(&found, exploration.limits);
 //! let (again, _steps) = subject.replay(&shrunk, exploration.limits);
 //! assert_eq!(again.failure, Some(shrunk.failure));

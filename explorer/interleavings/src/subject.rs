@@ -15,7 +15,7 @@ pub use crate::model::{Bodies, Config, search};
 pub use crate::operation::{MOST_ACTIONS, OperationIndex};
 pub use crate::search::{
     Access, Account, Cause, Counter, Counterexample, CounterexampleIn, Coverage, Exploration,
-    Growth, Kinds, Main, RunResult, Runs, Script, Subject, Tally, TallyOf, explore_on,
+    Kinds, Main, RunResult, Runs, Script, Subject, Tally, TallyOf, explore_on,
 };
 pub use crate::story::{Narrator, broken_lock};
 #[doc(hidden)]

@@ -5,7 +5,7 @@ use clap::Args;
 use console::Console;
 use console::Progress;
 use explorations::Recordable;
-use explore::{Exploration, Limits, MachineOptions, Mode, Psci, Rcu, Strategy};
+use explore::{Exploration, Limits, MachineOptions, Mode, Psci, Rcu, Strategy, explore_on};
 use miette::IntoDiagnostic;
 use seeded::Fault;
 use serde::Serialize;
@@ -117,7 +117,7 @@ fn look_for(subject: &impl Recordable, seed: u64, limits: Limits, progress: &Pro
         schedules: u64::MAX,
     };
     let start = Instant::now();
-    let tally = subject.explore(&exploration, |_| {
+    let tally = explore_on(subject, &exploration, 1, |_| {
         start.elapsed() < LOOKED_FOR && progress.check().is_ok()
     });
     let seconds = start.elapsed().as_secs_f64();

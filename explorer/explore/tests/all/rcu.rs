@@ -2,7 +2,7 @@
 
 use explore::{
     Account, Action, CounterexampleIn, Exploration, Invariant, KernelScenario, Limits, Mode, Rcu,
-    Script, Strategy, Subject, Urgency,
+    Script, Strategy, Subject, Urgency, explore_on,
 };
 use rcu_faults::FAULTS;
 use seeded::Fault;
@@ -32,7 +32,12 @@ fn exploration(seed: u64, schedules: u64) -> Exploration<KernelScenario> {
 const SCHEDULES: u64 = 200_000;
 
 fn find(fault: &'static Fault, seed: u64) -> CounterexampleIn<Rcu> {
-    let tally = subject(Some(fault)).explore(&exploration(seed, SCHEDULES), |_| true);
+    let tally = explore_on(
+        &subject(Some(fault)),
+        &exploration(seed, SCHEDULES),
+        1,
+        |_| true,
+    );
     tally.found.unwrap_or_else(|| {
         panic!(
             "{}: not found in {} schedules with seed {seed}",
@@ -44,11 +49,11 @@ fn find(fault: &'static Fault, seed: u64) -> CounterexampleIn<Rcu> {
 #[test]
 fn the_library_breaks_nothing() {
     for (seed, cpus) in [(1, 4), (2, 2), (3, 5)] {
-        let tally = Rcu {
+        let subject = Rcu {
             cpus,
             ..subject(None)
-        }
-        .explore(&exploration(seed, 8 * 512), |_| true);
+        };
+        let tally = explore_on(&subject, &exploration(seed, 8 * 512), 1, |_| true);
         assert_eq!(
             tally.found.map(|found| found.failure),
             None,
@@ -141,12 +146,12 @@ fn a_reader_that_stays_holds_its_callback_back() {
         ..exploration(1, 2_000)
     };
     let broken = |fault| {
-        let tally = Rcu {
+        let subject = Rcu {
             cpus: 2,
             modes: vec![Mode::Reference],
             fault,
-        }
-        .explore(&exploration, |_| true);
+        };
+        let tally = explore_on(&subject, &exploration, 1, |_| true);
         tally.found.map(|found| found.failure.invariant)
     };
     assert_eq!(broken(None), None);

@@ -39,19 +39,6 @@ pub struct Kinds {
     pub places: usize,
 }
 
-/// The reach after some runs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Growth {
-    /// Runs.
-    pub runs: u64,
-    /// Things that are counted in every run.
-    pub counted: usize,
-    /// Branches.
-    pub places: usize,
-    /// Pairs of operations that met in both orders.
-    pub both_orders: usize,
-}
-
 /// The reach of an exploration.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Coverage {
@@ -65,8 +52,6 @@ pub struct Coverage {
     pub watched: u64,
     /// Watched runs that took each branch.
     pub places: Vec<u64>,
-    /// The reach as it grew.
-    pub curve: Vec<Growth>,
     kinds: Kinds,
     /// True for each pair of actors that met in that order at a kind of word.
     met: Vec<bool>,
@@ -152,33 +137,8 @@ impl Coverage {
         })
     }
 
-    /// Things of every run that were reached.
-    pub fn reached(&self) -> usize {
-        self.counts.iter().filter(|&&count| count > 0).count()
-    }
-
     /// Branches that were taken.
     pub fn places_taken(&self) -> usize {
         self.places.iter().filter(|&&count| count > 0).count()
-    }
-
-    /// Notes how far it has come, each time that the number of runs has doubled.
-    pub(crate) fn grow(&mut self, runs: u64, at_the_end: bool) {
-        self.last.clear();
-        let next = self.curve.last().map_or(1, |last| 2 * last.runs);
-        if self.watched == 0 || runs < next && !at_the_end {
-            return;
-        }
-        let both_orders = self.pairs().filter(|&(.., both)| both).count();
-        let growth = Growth {
-            runs,
-            counted: self.reached(),
-            places: self.places_taken(),
-            both_orders,
-        };
-        match self.curve.last_mut() {
-            Some(last) if at_the_end && 4 * runs < 5 * last.runs => *last = growth,
-            _ => self.curve.push(growth),
-        }
     }
 }

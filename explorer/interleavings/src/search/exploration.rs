@@ -11,8 +11,9 @@ use crate::machine::{ChoiceSource, Dpor, Names, Step, Strategy};
 use engine::SplitMix64;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use std::collections::BTreeMap;
 use std::fmt::Debug;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
@@ -62,44 +63,6 @@ pub trait Subject {
 
     /// The names of what a run touches, and the words of a cache line.
     fn names(&self, machine: Self::Machine, script: &Self::Script) -> (Names, u16);
-
-    /// Explores until a run breaks an invariant or `goes_on` says no; it is asked now and then.
-    fn explore(
-        &self,
-        exploration: &Exploration<Self::Script>,
-        mut goes_on: impl FnMut(&TallyOf<Self>) -> bool,
-    ) -> TallyOf<Self> {
-        let mut tally = Tally {
-            coverage: Coverage::new(self.counted(), self.kinds()),
-            ..Tally::default()
-        };
-        if let [Strategy::Dpor] = exploration.strategies[..] {
-            explore_every(self, exploration, &mut tally, &mut goes_on);
-            tally.coverage.grow(tally.schedules, true);
-            return tally;
-        }
-        let mut ended = exploration.schedules == 0;
-        for pass in 0_u64.. {
-            if ended {
-                break;
-            }
-            // Every machine has its turn at being watched, from the first on.
-            let watched = pass.is_multiple_of(WATCHED_EVERY);
-            let counts = tally.coverage.counts.clone();
-            let mut machines = self.machines().iter();
-            while !ended && let Some(&machine) = machines.next() {
-                let turn = Turn {
-                    exploration,
-                    machine,
-                    watched,
-                    counts: &counts,
-                };
-                ended = take_turn(self, &turn, &mut tally, &mut goes_on);
-            }
-            tally.coverage.grow(tally.schedules, ended);
-        }
-        tally
-    }
 
     /// Repeats a run, and returns what it did as well.
     fn replay(&self, found: &CounterexampleIn<Self>, limits: Limits) -> (RunResult, Vec<Step>) {
@@ -341,81 +304,44 @@ fn explore_every<S: Subject + ?Sized>(
     }
 }
 
-/// As [`Subject::explore`], on several threads; with the same findings, whatever their number is.
-/// The machines of a pass are shared out, and what they found is put together in their order.
-pub fn explore_on<S: Subject + Sync>(
+/// Explores on several threads until a run breaks an invariant or `goes_on` says no; it is asked
+/// now and then. The findings are the same, whatever the number of threads is: runs are numbered and
+/// dealt in turns of [`Subject::ROUND`], no turn knows of another, and the finding of the earliest
+/// one counts.
+pub fn explore_on<S: Subject + Sync + ?Sized>(
     subject: &S,
     exploration: &Exploration<S::Script>,
     threads: usize,
     mut goes_on: impl FnMut(&TallyOf<S>) -> bool,
 ) -> TallyOf<S> {
-    if threads < 2 || exploration.strategies[..] == [Strategy::Dpor] {
-        return subject.explore(exploration, goes_on);
-    }
     let fresh = || Tally {
         coverage: Coverage::new(subject.counted(), subject.kinds()),
         ..Tally::default()
     };
-    let (mut tally, machines, stops) = (fresh(), subject.machines(), AtomicBool::new(false));
-    let (mut ended, mut pass) = (exploration.schedules == 0, 0_u64);
-    while !ended {
-        let (first, counts, next) = (
-            tally.schedules,
-            tally.coverage.counts.clone(),
-            AtomicUsize::new(0),
-        );
-        let work = |done: mpsc::Sender<(usize, TallyOf<S>)>| {
-            while let at = next.fetch_add(1, Relaxed)
-                && let Some(&machine) = machines.get(at)
-            {
-                let from = (first + at as u64 * S::ROUND).min(exploration.schedules);
-                let mut own = Tally {
-                    schedules: from,
-                    ..fresh()
-                };
-                let turn = Turn {
-                    exploration,
-                    machine,
-                    watched: pass.is_multiple_of(WATCHED_EVERY),
-                    counts: &counts,
-                };
-                take_turn(subject, &turn, &mut own, &mut |_| !stops.load(Relaxed));
-                own.schedules -= from;
-                // Somebody hears of it: the end is waited for.
-                let _ = done.send((at, own));
-            }
-        };
-        let mut turns = on_threads(threads.min(machines.len()), &work, || {
-            stops.store(!goes_on(&tally), Relaxed);
-        });
-        turns.sort_unstable_by_key(|&(at, _)| at);
-        let mut turns = turns.into_iter();
-        while tally.found.is_none()
-            && let Some((_, own)) = turns.next()
-        {
-            tally.schedules += own.schedules;
-            tally.repeated += own.repeated;
-            tally.steps += own.steps;
-            tally.found = own.found;
-            tally.coverage.add(&own.coverage);
-        }
-        pass += 1;
-        ended = tally.found.is_some()
-            || stops.load(Relaxed)
-            || tally.schedules >= exploration.schedules;
-        tally.coverage.grow(tally.schedules, ended);
+    let mut tally = fresh();
+    if let [Strategy::Dpor] = exploration.strategies[..] {
+        explore_every(subject, exploration, &mut tally, &mut goes_on);
+        return tally;
     }
-    tally
-}
-
-/// Runs `work` on several threads and returns what they sent. `meanwhile` is called while they
-/// work, each time that one sends and every 50 ms.
-fn on_threads<T: Send>(
-    threads: usize,
-    work: &(impl Fn(mpsc::Sender<T>) + Sync),
-    mut meanwhile: impl FnMut(),
-) -> Vec<T> {
-    let mut sent = Vec::new();
+    // Turns from `end` on are not wanted: an earlier one has found something, or it is over.
+    let next = AtomicU64::new(0);
+    let end = AtomicU64::new(exploration.schedules.div_ceil(S::ROUND));
+    let work = |done: mpsc::Sender<(u64, TallyOf<S>)>| {
+        while let turn = next.fetch_add(1, Relaxed)
+            && turn < end.load(Relaxed)
+        {
+            let own = take_turn(subject, exploration, turn, fresh(), &|| {
+                turn < end.load(Relaxed)
+            });
+            if own.found.is_some() {
+                end.fetch_min(turn + 1, Relaxed);
+            }
+            // Somebody hears of it: the end is waited for.
+            let _ = done.send((turn, own));
+        }
+    };
+    // Turns that wait for an earlier one.
+    let mut turns = BTreeMap::new();
     thread::scope(|scope| {
         let (done, heard) = mpsc::channel();
         for _ in 0..threads {
@@ -423,64 +349,81 @@ fn on_threads<T: Send>(
             scope.spawn(move || work(done));
         }
         drop(done);
+        let mut merged = 0;
         loop {
             match heard.recv_timeout(Duration::from_millis(50)) {
-                Ok(one) => sent.push(one),
+                Ok((turn, own)) => {
+                    turns.insert(turn, own);
+                }
                 Err(mpsc::RecvTimeoutError::Disconnected) => break,
                 Err(mpsc::RecvTimeoutError::Timeout) => {}
             }
-            meanwhile();
+            while let Some(own) = turns.remove(&merged) {
+                tally.add(own);
+                merged += 1;
+            }
+            if !goes_on(&tally) {
+                end.store(0, Relaxed);
+            }
         }
     });
-    sent
+    // Those that were begun when it was to end.
+    turns.into_values().for_each(|own| tally.add(own));
+    tally
 }
 
-/// A machine's turn: what is tried on it, and what all had reached before the pass.
-struct Turn<'t, M, C> {
-    exploration: &'t Exploration<C>,
-    machine: M,
-    watched: bool,
-    counts: &'t [u64],
-}
-
-/// Runs on one machine; returns whether the exploration is over.
+/// Runs that are numbered one after the other, on one machine.
 fn take_turn<S: Subject + ?Sized>(
     subject: &S,
-    &Turn {
-        exploration,
-        machine,
-        watched,
-        counts,
-    }: &Turn<'_, S::Machine, S::Script>,
-    tally: &mut TallyOf<S>,
-    goes_on: &mut dyn FnMut(&TallyOf<S>) -> bool,
-) -> bool {
-    let last = (tally.schedules + S::ROUND).min(exploration.schedules);
+    exploration: &Exploration<S::Script>,
+    turn: u64,
+    mut tally: TallyOf<S>,
+    goes_on: &dyn Fn() -> bool,
+) -> TallyOf<S> {
+    let machines = subject.machines().len() as u64;
+    let machine = subject.machines()[(turn % machines) as usize];
+    // Every machine has its turn at being watched, from the first on.
+    let watched = (turn / machines).is_multiple_of(WATCHED_EVERY);
+    let first = turn * S::ROUND;
+    let last = (first + S::ROUND).min(exploration.schedules);
     let strategies = &exploration.strategies;
-    let mut ended = false;
+    tally.schedules = first;
     subject.open(machine, exploration.limits, |session| {
         session.keep_steps(watched);
-        while !ended && tally.schedules < last {
+        let mut script = exploration.script.clone().unwrap_or_default();
+        while tally.found.is_none() && tally.schedules < last {
             let run = tally.schedules;
+            if run.is_multiple_of(BATCH) && !goes_on() {
+                break;
+            }
             let mut random = SplitMix64::fork(exploration.seed, run + 1);
-            let mut script = exploration.script.clone().unwrap_or_default();
             if exploration.script.is_none() {
-                subject.draw(machine, &mut script, &mut random, counts);
+                subject.draw(machine, &mut script, &mut random, &tally.coverage.counts);
             }
             let strategy = strategies[(run % strategies.len() as u64) as usize];
             let by = ChoiceSource::RandomChoices(strategy, random.next());
             let ran = session.run(&script, by);
             tally.note(session, machine, ran, strategy);
             tally.watch(session, watched);
-            ended =
-                tally.found.is_some() || tally.schedules.is_multiple_of(BATCH) && !goes_on(tally);
+            session.take_counts(&mut tally.coverage.counts);
         }
-        session.take_counts(&mut tally.coverage.counts);
     });
-    ended || tally.schedules >= exploration.schedules
+    tally.schedules -= first;
+    tally
 }
 
 impl<M, C> Tally<M, C> {
+    /// Adds the turn that comes next, unless something was found before it.
+    fn add(&mut self, turn: Self) {
+        if self.found.is_none() {
+            self.schedules += turn.schedules;
+            self.repeated += turn.repeated;
+            self.steps += turn.steps;
+            self.found = turn.found;
+            self.coverage.add(&turn.coverage);
+        }
+    }
+
     /// Notes what the last run has reached.
     fn watch(&mut self, session: &mut dyn Runs<C>, watched: bool) {
         self.coverage.note_schedule(&session.machine().schedule());

@@ -10,7 +10,7 @@ mod shrink;
 
 pub use account::Account;
 pub use counterexample::Counterexample;
-pub use coverage::{Access, Counter, Coverage, Growth, Kinds};
+pub use coverage::{Access, Counter, Coverage, Kinds};
 pub use exploration::{CounterexampleIn, Exploration, Subject, Tally, TallyOf, explore_on};
 pub use run::{Cause, Main, RunResult, Runs};
 pub use script::Script;

@@ -62,8 +62,6 @@ pub struct Coverage {
     pub counted: Vec<CoverageItem>,
     /// The choices of the machine, such as faults of the hardware.
     pub chosen: Vec<CoverageItem>,
-    /// The reach after some runs.
-    pub curve: Vec<Growth>,
 }
 
 /// Something that is counted.
@@ -77,17 +75,4 @@ pub struct CoverageItem {
     pub what: String,
     /// The number of times.
     pub count: u64,
-}
-
-/// The reach after some runs.
-#[derive(Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Growth {
-    /// Runs.
-    pub schedules: u64,
-    /// Things that are counted in every run.
-    pub counted: u64,
-    /// Branches.
-    pub branches: u64,
-    /// Pairs of operations that met in both orders.
-    pub both_orders: u64,
 }

@@ -153,13 +153,5 @@ fn reached(coverage: &facts::Coverage, told: &mut Blocks) {
         .numbers("times", |reached| reached.count)
         .words("the machine chose that", |reached| &reached.what);
     told.table(table);
-    if coverage.curve.len() > 1 {
-        let table = Table::with_rows(&coverage.curve)
-            .numbers("runs", |growth| growth.schedules)
-            .numbers("outcomes and states", |growth| growth.counted)
-            .numbers("branches", |growth| growth.branches)
-            .numbers("pairs in both orders", |growth| growth.both_orders);
-        told.table(table);
-    }
     told.list_of("Never reached:", never_reached(coverage, &never));
 }
