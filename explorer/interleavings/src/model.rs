@@ -207,6 +207,7 @@ fn with_types<R>(
     lasting.machine().memory_mut().watch_all_plain();
     lasting.machine().settings().spins.set(true);
     lasting.machine().settings().counts.set(Counting::Unseen);
+    lasting.machine().settings().rests_on.take();
     let machine = lasting.machine();
     machine.settings().set_names(Names::numbers());
     machine.settings().late_loads.set(config.late_loads);
@@ -374,15 +375,22 @@ fn try_core(
     if !ends && tally.found.is_none() && !drawn.is_empty() {
         draw(config.seed, runs, drawn, session, script, tally);
     }
-    let core = session.machine().settings().core.get();
-    tally.covered.push(match (ends, differ) {
+    let settings = session.machine().settings();
+    let core = settings.core.get();
+    let mut covered = match (ends, differ) {
         (true, _) => format!(
             "{core}: all {differ} runs that differ, with one chance failure in each at most"
         ),
         (false, 0) => format!("{core}: {runs} drawn runs"),
         (false, _) if drawn.is_empty() => format!("{core}: {differ} of the runs that differ"),
         (false, _) => format!("{core}: {differ} of the runs that differ, and {runs} drawn ones"),
-    });
+    };
+    if let Some(word) = settings.rests_on.take() {
+        covered += &format!(
+            ", where what lies behind {word} is ordered by its address: Arm keeps that order, and Rust's model knows it only if the load acquires"
+        );
+    }
+    tally.covered.push(covered);
     ends
 }
 

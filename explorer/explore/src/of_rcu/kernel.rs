@@ -696,7 +696,7 @@ impl<'k> RunningCpu<'k> {
     fn look_at(&self, reader: usize, object: usize) {
         self.act(&acts::LOOKS, object);
         let plain = self.objects.get() + object as u32;
-        self.watch_plain(plain, false, Location::caller());
+        self.watch_plain(plain, false, Location::caller(), None);
         self.keep(|oracle| oracle.look(reader, object));
     }
 
@@ -1046,7 +1046,12 @@ impl Platform for Kernel {
         self.keep(|oracle| oracle.invoke(number));
         // Whoever frees an object writes to it, after all who read it.
         let object = self.oracle().frees(number);
-        self.watch_plain(self.objects.get() + object as u32, true, Location::caller());
+        self.watch_plain(
+            self.objects.get() + object as u32,
+            true,
+            Location::caller(),
+            None,
+        );
         self.keep(|oracle| oracle.was_in_time(number, self.jiffy()));
     }
 

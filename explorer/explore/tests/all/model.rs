@@ -2,9 +2,9 @@
 
 use crate::platform::{self, Model};
 use explore::{Board, Config, Invariant, Operation, Strategy, Tally, Word};
-use interleavings::subject::Bodies;
+use interleavings::subject::{Bodies, Order};
 use psci_faults::lock::{BakeryWord, Lock, Ticket};
-use psci_faults::{CpuIndex, Platform, SharedAtomic, SharedCell, SharedWord};
+use psci_faults::{CpuIndex, Platform, SharedAtomic, SharedWord};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -270,11 +270,12 @@ fn a_missing_barrier_is_found() {
             for cpu in 0..2 {
                 let (words, absent) = (words.clone(), absent.clone());
                 model.cpu(move |machine| {
-                    words[cpu].store_relaxed(machine, 1);
+                    machine.store(words[cpu].number(), 1, Order::Relaxed);
                     if barrier {
                         machine.barrier();
                     }
-                    absent.set(absent.get() + u32::from(words[1 - cpu].load_relaxed(machine) == 0));
+                    let other = machine.load(words[1 - cpu].number(), Order::Relaxed);
+                    absent.set(absent.get() + u32::from(other == 0));
                 });
             }
             model.at_the_end(move |_| absent.get() < 2, "each found the other absent");

@@ -3,7 +3,7 @@
 use super::cpu::{Cpu, Wait};
 use super::state::Machine;
 use super::step::Operation;
-use crate::memory::{LoadResult, Newest, Order};
+use crate::memory::{AddressStore, LoadResult, Newest, Order};
 
 impl Machine {
     /// The order of a load that acquires and may go before an earlier store that releases: `LDAPR`
@@ -18,11 +18,17 @@ impl Machine {
 
     /// Loads a word. A CPU that loads the same value twice in a row waits for the word to change.
     pub fn load(&self, cell: u16, order: Order) -> u64 {
-        self.load_with(cell, order, true)
+        self.load_with(cell, order, None, true)
     }
 
-    /// As [`Machine::load`]; a load of what differs from run to run may not be late.
-    pub(crate) fn load_with(&self, cell: u16, order: Order, may_be_late: bool) -> u64 {
+    /// As [`Machine::load`]; `through` is the store from which the CPU has the word's address. A load of what differs from run to run may not be late.
+    pub(crate) fn load_with(
+        &self,
+        cell: u16,
+        order: Order,
+        through: Option<AddressStore>,
+        may_be_late: bool,
+    ) -> u64 {
         self.settle_word(cell);
         self.operate(Operation::Load { cell });
         let process = self.process();
@@ -32,7 +38,7 @@ impl Machine {
                 None => self.follow_if_tried(process),
             }
         }
-        let loaded = self.load_now(process, cell, order);
+        let loaded = self.load_now(process, cell, order, through);
         if self.settings.spins.get() {
             self.note_spin(process, cell, loaded.value);
             return loaded.value;
@@ -55,7 +61,14 @@ impl Machine {
         loaded.value
     }
 
-    fn load_now(&self, process: usize, cell: u16, order: Order) -> LoadResult {
+    fn load_now(
+        &self,
+        process: usize,
+        cell: u16,
+        order: Order,
+        through: Option<AddressStore>,
+    ) -> LoadResult {
+        let after = through.map_or(0, |store| store.at);
         // To see an old value for ever would be unfair, and to see it a third time in a row shows
         // nothing that the second has not shown.
         let sees_the_newest = |cpu: &Cpu| {
@@ -65,14 +78,21 @@ impl Machine {
         let loaded = if self.cpus.get(process).is_some_and(sees_the_newest) {
             self.memory
                 .borrow_mut()
-                .load(process, cell, order, 0, &mut Newest)
+                .load(process, cell, order, after, &mut Newest)
         } else {
             self.ask(process, |asked| {
                 let mut memory = self.memory.borrow_mut();
-                memory.load(process, cell, order, 0, asked)
+                memory.load(process, cell, order, after, asked)
             })
         };
         self.mix(loaded.value);
+        if let Some(store) = through
+            && loaded.rests_on_address
+            && self.settings.rests_on.borrow().is_none()
+        {
+            let name = self.names().cell(store.cell);
+            self.settings.rests_on.replace(Some(name));
+        }
         if self.settings.keeps_steps.get()
             && let Some(step) = self.record.log.borrow_mut().last_mut()
         {

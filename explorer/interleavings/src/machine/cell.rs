@@ -2,7 +2,7 @@
 
 use super::state::Machine;
 use crate::memory::{AtomicOrder, Order};
-use cells::{Scalar, Watch};
+use cells::Watch;
 use std::cell::{Cell, RefCell};
 use std::panic::Location;
 
@@ -133,24 +133,6 @@ crate::shared_word! {
     Word
 }
 
-impl<T: Scalar> Word<T> {
-    /// Reads the word in no order with other accesses, as `LDR` does.
-    pub fn load_relaxed(&self, on: &impl OnMachine) -> T {
-        T::from_word(on.machine().load(self.cell, Order::Relaxed))
-    }
-
-    /// Writes the word in no order with other accesses, as `STR` does.
-    pub fn store_relaxed(&self, on: &impl OnMachine, value: T) {
-        on.machine()
-            .store(self.cell, value.to_word(), Order::Relaxed);
-    }
-
-    /// The newest value, once all CPUs are done.
-    pub fn load_at_the_end(&self, on: &impl OnMachine) -> T {
-        T::from_word(on.machine().memory().newest(self.cell))
-    }
-}
-
 /// A mark on plain data that is there before anybody runs: its number among those of the machine,
 /// within [`made_by`] from 0.
 pub struct Mark(u32);
@@ -162,11 +144,13 @@ impl<P: OnMachine> Watch<P> for Mark {
 
     #[track_caller]
     fn reads(&self, on: &P) {
-        on.machine().watch_plain(self.0, false, Location::caller());
+        on.machine()
+            .watch_plain(self.0, false, Location::caller(), None);
     }
 
     #[track_caller]
     fn writes(&self, on: &P) {
-        on.machine().watch_plain(self.0, true, Location::caller());
+        on.machine()
+            .watch_plain(self.0, true, Location::caller(), None);
     }
 }

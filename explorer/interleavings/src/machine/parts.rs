@@ -7,8 +7,10 @@ use super::failure::Failure;
 use super::names::Names;
 use super::step::{LockStep, Step};
 use crate::limits::Limits;
+use crate::memory::AddressStore;
 use crate::operation::OperationIndex;
 use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
 use std::panic::Location;
 
 /// The source of choices, and what came of them.
@@ -112,6 +114,8 @@ pub struct Settings {
     pub(crate) spins: Cell<bool>,
     /// The counts of references.
     pub(crate) counts: Cell<Counting>,
+    /// A word from which an address came, without whose order a load had more values to choose from.
+    pub(crate) rests_on: RefCell<Option<String>>,
     /// The instructions for atomics that the core has.
     pub core: Cell<Core>,
     /// Loads may be late.
@@ -129,6 +133,7 @@ impl Default for Settings {
             traces: Cell::new(false),
             spins: Cell::new(false),
             counts: Cell::default(),
+            rests_on: RefCell::default(),
             core: Cell::new(Core::LSE),
             late_loads: Cell::new(true),
             keeps_steps: Cell::new(false),
@@ -167,6 +172,8 @@ pub(super) struct Record {
     pub(super) plain: Cell<u64>,
     /// The places in the source at which words were made in the middle of the run, by word.
     pub(super) places: RefCell<Vec<&'static Location<'static>>>,
+    /// The addresses that each process has loaded, how many bytes lie there, and the store.
+    pub(super) pointers: RefCell<BTreeMap<(usize, usize), (usize, AddressStore)>>,
 }
 
 impl Record {
@@ -178,6 +185,7 @@ impl Record {
         self.race.set(None);
         self.holders.borrow_mut().clear();
         self.places.borrow_mut().clear();
+        self.pointers.borrow_mut().clear();
     }
 }
 

@@ -41,7 +41,8 @@ impl Memory {
         } else {
             0
         };
-        let floor = view.floor.max(released).max(self.known[known]).max(after);
+        let own_floor = view.floor.max(released).max(self.known[known]);
+        let floor = own_floor.max(after);
         let state = &self.cells[usize::from(cell)];
         let history = if coherent {
             &state.coherent
@@ -49,6 +50,8 @@ impl Memory {
             &state.memory
         };
         let newest = history.newest();
+        let rests_on_address =
+            after > own_floor && history.choices(own_floor) > history.choices(floor);
         let mut message = newest;
         if newest.at > floor {
             let choices = history.choices(floor);
@@ -68,6 +71,7 @@ impl Memory {
             value: message.value,
             newest_elsewhere,
             is_newest_here: message.at == newest.at,
+            rests_on_address,
             at: message.at,
         }
     }
@@ -122,6 +126,7 @@ impl Memory {
             value,
             newest_elsewhere: None,
             is_newest_here: true,
+            rests_on_address: false,
             at: after,
         })
     }

@@ -70,4 +70,6 @@ mod view;
 
 pub use history::{Moment, NOBODY};
 pub use state::Memory;
-pub use types::{Answers, AtomicOrder, Delay, LoadResult, LostData, Newest, Order, Signal, Touch};
+pub use types::{
+    AddressStore, Answers, AtomicOrder, Delay, LoadResult, LostData, Newest, Order, Signal, Touch,
+};

@@ -2,6 +2,7 @@
 
 use super::races::{Race, Races};
 use super::state::Memory;
+use super::types::AddressStore;
 use crate::operation::OperationIndex;
 use std::panic::Location;
 
@@ -26,6 +27,17 @@ impl Memory {
         self.races.as_mut().map_or(0, |races| races.make_plain())
     }
 
+    /// The store of the value that the CPU has loaded from a word, which is an address.
+    pub(crate) fn address_store(&self, cpu: usize, cell: u16) -> AddressStore {
+        let at = self.known[self.known_at(cell, true, cpu)];
+        let stores = self.cells[usize::from(cell)].coherent.messages();
+        let tag = stores
+            .iter()
+            .find(|store| store.at == at)
+            .map_or(0, |store| store.tag);
+        AddressStore { cell, at, tag }
+    }
+
     /// The CPU accesses plain data at a place of the source: the race, if it is one.
     #[inline]
     pub(crate) fn access_plain(
@@ -35,9 +47,13 @@ impl Memory {
         writes: bool,
         operation: OperationIndex,
         place: &'static Location<'static>,
+        through: Option<AddressStore>,
     ) -> Option<Race> {
-        self.races
-            .as_mut()?
-            .access(cpu, plain, writes, operation, place)
+        let races = self.races.as_mut()?;
+        let race = races.access(cpu, plain, writes, operation, place)?;
+        // As if the load of the address had acquired.
+        races.loads(cpu, true, through.map_or(0, |store| store.tag));
+        let by_address = races.access(cpu, plain, writes, operation, place).is_none();
+        Some(Race { by_address, ..race })
     }
 }

@@ -70,6 +70,8 @@ pub(crate) struct Race {
     pub(crate) words: String,
     /// The first one: its process, and the operation after which it came.
     pub(crate) first: (u8, OperationIndex),
+    /// It would be none if the load of the data's address had acquired.
+    pub(crate) by_address: bool,
 }
 
 /// Plain data that several processes touch.
@@ -295,6 +297,7 @@ impl Races {
             return Some(Race {
                 words,
                 first: (other.process as u8, other.operation),
+                by_address: false,
             });
         }
         if writes || data.write.is_none() && data.reads.is_empty() {

@@ -73,6 +73,15 @@ impl Answers for Newest {
     }
 }
 
+/// The store of an address that a CPU has loaded. What lies there comes after it (DDI 0487, B2.3:
+/// Dependency-ordered-before).
+#[derive(Clone, Copy, Debug)]
+pub struct AddressStore {
+    pub(crate) cell: u16,
+    pub(crate) at: Moment,
+    pub(super) tag: Tag,
+}
+
 /// The result of a load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LoadResult {
@@ -83,6 +92,8 @@ pub struct LoadResult {
     pub newest_elsewhere: Option<(u8, u64)>,
     /// Nothing newer can be had where the CPU looks.
     pub is_newest_here: bool,
+    /// It had older values to choose from, had its address not come from where it did.
+    pub rests_on_address: bool,
     /// When the value came; of the CPU's own store that the others cannot see yet, when that came
     /// on which the store depends, 0 for nothing.
     pub at: Moment,

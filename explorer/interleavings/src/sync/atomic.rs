@@ -12,8 +12,9 @@ pub use std::sync::atomic::{Ordering, compiler_fence};
 /// A value that lies in a word.
 #[doc(hidden)]
 pub trait InWord: Copy {
-    /// True for what is the same in every run, so that a load of it may be late.
-    const IS_PLAIN: bool = true;
+    /// The bytes that its value is the address of. An address differs from run to run, so that a
+    /// load of it may not be late.
+    const REACHES: Option<usize> = None;
 
     fn to_word(self) -> u64;
     fn from_word(word: u64) -> Self;
@@ -50,8 +51,7 @@ impl InWord for bool {
 }
 
 impl<T> InWord for *mut T {
-    // An address differs from run to run.
-    const IS_PLAIN: bool = false;
+    const REACHES: Option<usize> = Some(size_of::<T>());
 
     fn to_word(self) -> u64 {
         self.expose_provenance() as u64
@@ -127,7 +127,17 @@ impl<T: InWord> Atomic<T> {
 
     /// Returns the value.
     pub fn load(&self, order: Ordering) -> T {
-        T::from_word(machine().load_with(self.word, load_order(order), T::IS_PLAIN))
+        let machine = machine();
+        let (through, may_be_late) = (machine.address_store(self), T::REACHES.is_none());
+        self.got(machine.load_with(self.word, load_order(order), through, may_be_late))
+    }
+
+    /// The value that an operation has returned. What lies behind an address comes after it.
+    fn got(&self, value: u64) -> T {
+        if let Some(bytes) = T::REACHES {
+            machine().note_pointer(self.word, value as usize, bytes);
+        }
+        T::from_word(value)
     }
 
     /// Stores a value.
@@ -137,7 +147,7 @@ impl<T: InWord> Atomic<T> {
 
     /// Stores a value, and returns the one before.
     pub fn swap(&self, value: T, order: Ordering) -> T {
-        T::from_word(machine().swap(self.word, value.to_word(), atomic_order(order)))
+        self.got(machine().swap(self.word, value.to_word(), atomic_order(order)))
     }
 
     fn update(&self, order: Ordering, what: &'static str, with: T, change: impl Fn(T) -> T) -> T {
@@ -165,8 +175,8 @@ impl<T: InWord> Atomic<T> {
                 new.to_word(),
                 both(success, failure),
             )
-            .map(T::from_word)
-            .map_err(T::from_word)
+            .map(|before| self.got(before))
+            .map_err(|other| self.got(other))
     }
 
     /// Compares and exchanges; on a core without LSE it may fail for no reason.
@@ -185,7 +195,7 @@ impl<T: InWord> Atomic<T> {
         let order = both(success, failure);
         match machine().try_update(self.word, order, COMPARES, new, &change) {
             Ok(before) if before == expected => Ok(current),
-            Ok(before) | Err(before) => Err(T::from_word(before)),
+            Ok(before) | Err(before) => Err(self.got(before)),
         }
     }
 

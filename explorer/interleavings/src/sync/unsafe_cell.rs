@@ -52,15 +52,20 @@ impl<T: ?Sized> UnsafeCell<T> {
     /// Reads: `read` gets a pointer that it may read through.
     #[track_caller]
     pub fn with<R>(&self, read: impl FnOnce(*const T) -> R) -> R {
-        machine().watch_plain(self.plain, false, Location::caller());
+        self.watch(false, Location::caller());
         read(self.data.get())
     }
 
     /// Writes: `write` gets a pointer that it may write through.
     #[track_caller]
     pub fn with_mut<R>(&self, write: impl FnOnce(*mut T) -> R) -> R {
-        machine().watch_plain(self.plain, true, Location::caller());
+        self.watch(true, Location::caller());
         write(self.data.get())
+    }
+
+    fn watch(&self, writes: bool, place: &'static Location<'static>) {
+        let machine = machine();
+        machine.watch_plain(self.plain, writes, place, machine.address_store(self));
     }
 
     /// The data; the borrow shows that nobody else reaches it.

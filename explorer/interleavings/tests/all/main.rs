@@ -2,6 +2,7 @@
 
 mod every_outcome;
 mod late;
+mod pointers;
 mod replays;
 mod spins;
 mod sync;
