@@ -147,7 +147,7 @@ pub fn end(thread: usize) {
         locals.append(&mut ended.split_off(&(thread + 1, 0)));
         ended
     };
-    while !ended().is_empty() {}
+    while !current().locals.borrow().is_empty() && !ended().is_empty() {}
 }
 
 /// What the thread that runs has at a key, or else what `make` makes.

@@ -91,6 +91,9 @@ impl Machine {
     pub(crate) fn address_store<T: ?Sized>(&self, to: &T) -> Option<AddressStore> {
         let to = (self.process(), std::ptr::from_ref(to).addr());
         let pointers = self.record.pointers.borrow();
+        if pointers.is_empty() {
+            return None;
+        }
         let (from, (bytes, store)) = pointers.range(..=to).next_back()?;
         (from.0 == to.0 && to.1 < from.1 + bytes).then_some(*store)
     }
