@@ -12,6 +12,6 @@ mod schedule;
 
 pub use coverage::add_coverage;
 pub use port::load_port;
-pub use record::{READABLE, experiment, nothing_found, record};
+pub use record::{READABLE, experiment, nothing_found, operations, record};
 pub use recorded::Recordable;
 pub use schedule::{Schedule, subject_of};

@@ -45,10 +45,9 @@ pub fn record<S: Recordable>(
         operations: &operations,
         calling: vec![false; cpus + 1],
     };
-    let first = that_matter(account, cpus, &found.schedule, FIRST_SHOWN);
     // Of a long run, what matters: nobody reads more.
     for at in that_matter(account, cpus, &found.schedule, READABLE) {
-        events.add_step(at, first.binary_search(&at).is_ok());
+        events.add_step(at);
     }
     if let Some(last) = steps.len().checked_sub(1) {
         events.mark(last, BROKEN.0, 0);
@@ -76,14 +75,11 @@ struct Events<'r, S: Recordable> {
 }
 
 impl<S: Recordable> Events<'_, S> {
-    /// Adds step `at`, with its marks. `leads` marks it as one that a first picture shows.
-    fn add_step(&mut self, at: usize, leads: bool) {
+    /// Adds step `at`, with its marks.
+    fn add_step(&mut self, at: usize) {
         let step = &self.account.steps[at];
         let process = usize::from(step.process);
         let (begin, end) = (at as u64, at as u64 + 1);
-        if leads {
-            self.mark(at, LED.0, 0);
-        }
         if let Operation::Action { number } = step.did {
             let before: usize = (0..process).map(|cpu| self.found.script.actions(cpu)).sum();
             // An action of a kernel has no end but the next one.
@@ -104,14 +100,6 @@ impl<S: Recordable> Events<'_, S> {
         let kind = self.operations[step.did.kind()];
         self.add(process, begin, "operation", kind);
         self.add(process, end, "operation-end", 0);
-        if let Operation::Loaded {
-            newest: Some(_),
-            early: false,
-            ..
-        } = step.did
-        {
-            self.mark(at, STALE.0, 0);
-        }
         if matches!(step.did, Operation::Act { act, .. } if act.ends_action) {
             self.end_call(process, end);
         }
@@ -204,9 +192,29 @@ fn header_of_finding<S: Recordable>(
         } else {
             narrator.causes(steps, &account.unusual)
         },
+        last: operations(subject, found, account, TOLD),
         coverage: None,
     });
     header
+}
+
+/// The operations of a run that matter, `most` at most, in words.
+pub fn operations<S: Recordable>(
+    subject: &S,
+    found: &CounterexampleIn<S>,
+    account: &Account,
+    most: usize,
+) -> Vec<facts::LastOperation> {
+    let narrator = Narrator::of(subject, found.machine, &found.script);
+    that_matter(account, found.script.cpus(), &found.schedule, most)
+        .into_iter()
+        .map(|at| &account.steps[at])
+        .map(|step| facts::LastOperation {
+            who: narrator.process(step.process),
+            operation: step.operation.to_string(),
+            does: narrator.step(step),
+        })
+        .collect()
 }
 
 /// The lanes of calls and of operations, by the numbers that their points carry.
@@ -234,9 +242,6 @@ fn lanes(
         .chain([CAUSE, BROKEN].map(|(point, mark)| (point.to_owned(), mark.to_owned())))
         .collect();
     of_operations.telling = of_operations.marks.keys().cloned().collect();
-    of_operations
-        .marks
-        .extend([STALE, LED].map(|(point, mark)| (point.to_owned(), mark.to_owned())));
     vec![lane(facts::CALLS, "call", calls), of_operations]
 }
 
@@ -245,21 +250,15 @@ fn deviation_point(number: u32) -> String {
     format!("deviation-{number}")
 }
 
-/// Operations that are recorded at most, and that a first picture shows.
+/// Operations that are recorded at most, and of which a first screen tells.
 pub const READABLE: usize = 2_000;
-const FIRST_SHOWN: usize = 60;
-
-/// An operation of a first picture.
-const LED: (&str, &str) = ("led-here", facts::LED_HERE);
+const TOLD: usize = 10;
 
 /// The operation after which the invariant does not hold.
 const BROKEN: (&str, &str) = ("broken", "here it breaks");
 
 /// The operation that shows the cause.
 const CAUSE: (&str, &str) = ("cause", "the cause");
-
-/// A load that found an older line, or older memory, than another CPU had stored.
-const STALE: (&str, &str) = ("load-stale", "load of a value that is not the newest");
 
 /// With a capital letter and a full stop.
 fn sentence(what: &str) -> String {

@@ -46,6 +46,15 @@ pub fn machine() -> &'static Machine {
     &current().machine
 }
 
+/// As [`machine`], for an operation that may wait where the caller stands.
+#[track_caller]
+pub fn here() -> &'static Machine {
+    let machine = machine();
+    let place = &machine.cpus()[machine.process()].place;
+    place.set(Some(Location::caller()));
+    machine
+}
+
 /// As [`machine`], if a test runs.
 pub fn running() -> Option<&'static Machine> {
     CURRENT.get().map(|test| &test.machine)

@@ -188,7 +188,7 @@ fn on_a_thread<R: Send + 'static>(work: impl FnOnce() -> R + Send + 'static) -> 
 
 fn told_stuck(process: u8, operation: OperationIndex) -> String {
     format!(
-        "CPU {process} has made no operation since its operation {operation}, for {PATIENCE:?}: the test cannot go on"
+        "thread {process} has made no operation since its operation {operation}, for {PATIENCE:?}: the test cannot go on"
     )
 }
 
@@ -209,7 +209,10 @@ fn with_types<R>(
     lasting.machine().settings().counts.set(Counting::Unseen);
     lasting.machine().settings().rests_on.take();
     let machine = lasting.machine();
-    machine.settings().set_names(Names::numbers());
+    machine.settings().set_names(Names {
+        who: "thread",
+        ..Names::numbers()
+    });
     machine.settings().late_loads.set(config.late_loads);
     machine.settings().limits.set(config.limits);
     machine.settings().length.set(100);

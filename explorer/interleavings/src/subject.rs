@@ -6,7 +6,7 @@ pub use crate::limits::{CPUS_PER_CLUSTER, Limits, MOST_CPUS};
 pub use crate::machine::{
     Act, Breach, ChoiceSource, Cpu, Deviation, Failure, Fence, Invariant, Kind, Machine, Mark,
     Names, OnMachine, Operation, Step, Strategy, Wait, Watchdog, Word, made_by, make_word,
-    marks_made, watch, writer_name,
+    marks_made, watch,
 };
 pub use crate::memory::{
     Answers, AtomicOrder, Delay, LostData, Memory, Moment, Newest, Order, Signal,

@@ -1,6 +1,6 @@
 //! The part of `std::thread` that tests use, by another path.
 
-use crate::current::{self, machine};
+use crate::current::{self, here, machine};
 use crate::machine::Limit;
 use crate::memory::AtomicOrder;
 use crate::sync::{change, change_within};
@@ -134,6 +134,7 @@ impl<T> ScopedJoinHandle<'_, T> {
     ///
     /// # Errors
     /// Never.
+    #[track_caller]
     pub fn join(self) -> Result<T> {
         self.0.join()
     }
@@ -241,7 +242,7 @@ pub fn current() -> Thread {
 /// ```
 #[track_caller]
 pub fn park() {
-    park_within(current::token(machine().process()), Limit::Never);
+    park_within(current::token(here().process()), Limit::Never);
 }
 
 /// As [`park`]; the time may also end, at any moment.
@@ -277,8 +278,9 @@ impl Thread {
 }
 
 /// Lets another thread go, if one can.
+#[track_caller]
 pub fn yield_now() {
-    machine().yields();
+    here().yields();
 }
 
 impl<T> JoinHandle<T> {
@@ -295,8 +297,9 @@ impl<T> JoinHandle<T> {
     ///
     /// # Errors
     /// Never.
+    #[track_caller]
     pub fn join(self) -> Result<T> {
-        machine().wait_for_process(self.thread);
+        here().wait_for_process(self.thread);
         let value = self.result.lock().ok().and_then(|mut slot| slot.take());
         Ok(value.expect("a thread that has ended has left its result"))
     }

@@ -5,12 +5,11 @@ use clap::Args;
 use console::Console;
 use document::Document;
 use explorations::{Recordable, Schedule, subject_of};
-use explore::story::{Narrator, that_matter};
-use explore::{Account, CounterexampleIn, Psci, Rcu, Script, Subject};
+use explore::{Account, CounterexampleIn, Psci, Rcu, Subject};
 use miette::{Context, IntoDiagnostic, miette};
 use published::Published;
 use recording::Reader;
-use recording::facts::Exploration;
+use recording::facts::{Exploration, LastOperation};
 use report::Report;
 use serde_json::json;
 use std::path::PathBuf;
@@ -134,26 +133,11 @@ fn operations<S: Recordable>(
     found: &CounterexampleIn<S>,
     account: &Account,
 ) -> String {
-    let narrator = Narrator::of(subject, found.machine, &found.script);
-    let steps = &account.steps;
-    let matter = that_matter(
-        account,
-        found.script.cpus(),
-        &found.schedule,
-        explorations::READABLE,
-    );
-    let line = |&at: &usize| {
-        let step = &steps[at];
-        let who = narrator.process(step.process);
-        format!(
-            "{who:<21} {:>7}  {}\n",
-            step.operation.to_string(),
-            narrator.step(step)
-        )
-    };
-    let mut text: String = matter.iter().map(line).collect();
-    if matter.len() < steps.len() {
-        let left_out = steps.len() - matter.len();
+    let told = explorations::operations(subject, found, account, explorations::READABLE);
+    let line = |of: &LastOperation| format!("{:<21} {:>7}  {}\n", of.who, of.operation, of.does);
+    let mut text: String = told.iter().map(line).collect();
+    if told.len() < account.steps.len() {
+        let left_out = account.steps.len() - told.len();
         text.push_str(&format!(
             "{left_out} operations that led to nothing of this are left out.\n"
         ));

@@ -57,10 +57,13 @@ const PATIENCE: Duration = Duration::from_secs(20);
 fn watch<S: Recordable>(console: &Console, subject: &S) -> Watchdog {
     let (notes, cpus, port) = (console.clone(), subject.cpus(), subject.port());
     explore::watch(PATIENCE, move |process, operation| {
-        let who = || explore::story::process(cpus, S::LAST, process);
+        let cpu = || match usize::from(process) == cpus {
+            true => S::LAST.to_owned(),
+            false => format!("CPU {process}"),
+        };
         let who = port
             .and_then(|port| port.running())
-            .map_or_else(who, str::to_owned);
+            .map_or_else(cpu, str::to_owned);
         notes.note(&format!(
             "Error: {who} has made no operation since its operation {operation}, {PATIENCE:?} ago: it loops"
         ));

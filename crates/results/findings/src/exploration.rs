@@ -27,6 +27,8 @@ pub struct Exploration<'r> {
     /// What the run saw that others had stored and that is not usual, what took the place of its
     /// own first.
     pub causes: Vec<String>,
+    /// The last operations that led to the failure, in order.
+    pub last: Vec<facts::LastOperation>,
     /// The reach of the runs; `None` where it was not watched.
     pub coverage: Option<facts::Coverage>,
     /// The schedule that breaks it; `None` where none is told.
@@ -76,6 +78,7 @@ pub fn read<'r>(findings: &Findings<'r>) -> Result<Exploration<'r>, FactsError> 
         missed: facts.missed,
         cause: facts.cause,
         causes: facts.causes,
+        last: facts.last,
         coverage: facts.coverage,
         schedule,
         schedules_tried: measured(recording, "schedules").unwrap_or_default(),

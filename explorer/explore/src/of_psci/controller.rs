@@ -126,7 +126,7 @@ impl Board {
                     "CPU {index}{} loses power while {}, as {} stored it, is dirty in its cache",
                     if cluster { " with its cluster" } else { "" },
                     self.names().cell(lost.cell),
-                    interleavings::subject::writer_name(lost.writer),
+                    self.names().writer(lost.writer),
                 ),
             );
         }

@@ -2,6 +2,7 @@
 
 use super::spin::Spin;
 use std::cell::{Cell, RefCell};
+use std::panic::Location;
 
 /// The event that a CPU's process waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,6 +39,8 @@ pub struct Cpu {
     pub(super) polled: Cell<(u16, u64, u8)>,
     /// The word of its last atomic.
     pub(super) last_atomic: Cell<u16>,
+    /// The place in the source of its last operation that may wait, in tests of Rust.
+    pub(crate) place: Cell<Option<&'static Location<'static>>>,
     /// Loads of the CPU since it has done anything else.
     pub(super) spin: RefCell<Spin>,
 }
@@ -52,6 +55,7 @@ impl Cpu {
             event: Cell::new(false),
             polled: Cell::new(NOT_POLLED),
             last_atomic: Cell::new(0),
+            place: Cell::default(),
             spin: RefCell::default(),
         }
     }

@@ -35,7 +35,7 @@ pub use chooser::Strategy;
 pub use core::Core;
 pub use cpu::{Cpu, Wait};
 pub use failure::{Breach, Failure, Invariant, run_quietly};
-pub use names::{Names, writer_name};
+pub use names::Names;
 pub(crate) use parts::Counting;
 pub use state::Machine;
 pub use step::{Act, Fence, LockStep, Operation, Step};

@@ -1,6 +1,7 @@
 //! Names of words and locks, for those who read a schedule.
 
 use crate::memory::NOBODY;
+use std::fmt::Display;
 use std::panic::Location;
 use std::rc::Rc;
 
@@ -64,6 +65,8 @@ pub struct Names {
     pub lock: fn(u32) -> String,
     /// The name of plain data by the counts and its number.
     pub plain: fn([u16; 3], u32) -> String,
+    /// What a process is called: a CPU, or a thread.
+    pub who: &'static str,
     /// The waits of CPUs by their number, as the rest of a sentence.
     pub waits: &'static [&'static str],
 }
@@ -83,7 +86,22 @@ impl Names {
             own: Rc::new([]),
             lock: |id| format!("lock {id}"),
             plain: |_, plain| format!("plain data {plain}"),
+            who: "CPU",
             waits: &[],
+        }
+    }
+
+    /// The name of a process.
+    pub fn process(&self, process: impl Display) -> String {
+        format!("{} {process}", self.who)
+    }
+
+    /// The name of the one who stored something.
+    pub fn writer(&self, writer: u8) -> String {
+        if writer == NOBODY {
+            "nobody".to_owned()
+        } else {
+            self.process(writer)
         }
     }
 
@@ -106,14 +124,5 @@ impl Names {
             .get(usize::from(what))
             .copied()
             .unwrap_or("waits")
-    }
-}
-
-/// The name of the one who stored something.
-pub fn writer_name(writer: u8) -> String {
-    if writer == NOBODY {
-        "nobody".to_owned()
-    } else {
-        format!("CPU {writer}")
     }
 }

@@ -127,11 +127,14 @@ impl Machine {
                     format!("waits for {} to change", names.cell(cell))
                 }
                 Wait::Interrupt => "waits for an interrupt".to_owned(),
-                Wait::Process(other) => format!("waits for CPU {other} to end"),
+                Wait::Process(other) => format!("waits for {} to end", names.process(other)),
                 Wait::LateLoad => "waits for a late load".to_owned(),
                 Wait::Other(what) => names.waits(what).to_owned(),
             };
-            text.push(format!("CPU {index} {what}{held}"));
+            let who = names.process(index);
+            let place = cpu.place.get();
+            let place = place.map_or_else(String::new, |place| format!(" at {place}"));
+            text.push(format!("{who} {what}{held}{place}"));
         }
         if text.is_empty() {
             "nobody is left who could".to_owned()

@@ -13,13 +13,13 @@ impl Memory {
         let processes = self.views.len() + 1;
         let races = self
             .races
-            .get_or_insert_with(|| Box::new(Races::new(processes)));
+            .get_or_insert_with(|| Box::new(Races::new(processes, "CPU")));
         (0..count).for_each(|_| _ = races.make_plain());
     }
 
     /// Watches all plain data for data races, from the next run on.
     pub(crate) fn watch_all_plain(&mut self) {
-        self.races = Some(Box::new(Races::new(self.views.len() + 1)));
+        self.races = Some(Box::new(Races::new(self.views.len() + 1, "thread")));
     }
 
     /// Another piece of plain data, in the middle of a run; 0 where none is watched.

@@ -49,7 +49,7 @@ struct Access {
 }
 
 impl Access {
-    fn words(self, does: &str) -> String {
+    fn words(self, who: &str, does: &str) -> String {
         let (file, line) = (self.place.file(), self.place.line());
         let place = match file.rsplit_once("/out/") {
             // A build has made the source of another one: its lines are nobody's.
@@ -57,7 +57,7 @@ impl Access {
             None => format!("{file}:{line}"),
         };
         format!(
-            "CPU {} {does} in {place} after its operation {}",
+            "{who} {} {does} in {place} after its operation {}",
             self.process, self.operation
         )
     }
@@ -99,6 +99,8 @@ impl Plain {
 /// The clocks of a run.
 #[derive(Clone, Debug)]
 pub(crate) struct Races {
+    /// What a process is called.
+    who: &'static str,
     known: Vec<Clock>,
     /// The clocks that relaxed loads brought, for an acquiring fence.
     loaded: Vec<Clock>,
@@ -111,9 +113,10 @@ pub(crate) struct Races {
 }
 
 impl Races {
-    pub(crate) fn new(processes: usize) -> Self {
+    pub(crate) fn new(processes: usize, who: &'static str) -> Self {
         let none = vec![Clock::NOTHING; processes];
         let mut races = Self {
+            who,
             known: none.clone(),
             loaded: none,
             fenced: vec![(0, 0); processes],
@@ -291,8 +294,8 @@ impl Races {
             let does = if writes { "writes" } else { "reads" };
             let words = format!(
                 "{}, and nothing orders that behind what came before: {}",
-                access.words(does),
-                other.words(did)
+                access.words(self.who, does),
+                other.words(self.who, did)
             );
             return Some(Race {
                 words,
@@ -323,7 +326,7 @@ mod tests {
     fn what_a_release_hands_over_is_no_race() {
         let (at, here) = (OperationIndex::default(), Location::caller());
         for (releases, acquires) in [(true, true), (true, false), (false, true)] {
-            let mut races = Races::new(3);
+            let mut races = Races::new(3, "CPU");
             let data = races.make_plain();
             assert_eq!(races.access(0, data, true, at, here), None);
             let tag = races.stores(0, releases, 0);
@@ -332,7 +335,7 @@ mod tests {
             assert_eq!(race.is_none(), releases && acquires, "{race:?}");
         }
         // A fence on either side does as well.
-        let mut races = Races::new(3);
+        let mut races = Races::new(3, "CPU");
         let data = races.make_plain();
         races.access(0, data, false, at, here);
         races.fence(0, false, true);

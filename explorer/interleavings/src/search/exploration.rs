@@ -135,24 +135,13 @@ pub trait Subject {
                 let mut random = SplitMix64::fork(found.hash, seed + 1);
                 self.draw(found.machine, &mut script, &mut random, &[]);
                 let strategy = Strategy::Few(1 << random.below(4));
-                let mut tally = Tally::default();
                 let by = ChoiceSource::RandomChoices(strategy, random.next());
-                let Some(ran) = session.run(&script, by) else {
-                    break;
-                };
-                tally.note(session.session(), found.machine, ran, strategy);
-                let Some(other) = tally
-                    .found
-                    .filter(|other| other.failure.invariant == found.failure.invariant)
-                else {
+                let Some(other) = session.again(found, &script, by) else {
                     continue;
                 };
                 let other = shrink(&mut session, &other);
                 if other.schedule.len() < best.schedule.len() {
-                    best = Counterexample {
-                        run: found.run,
-                        ..other
-                    };
+                    best = other;
                     if best.schedule.len() <= READABLE {
                         break;
                     }

@@ -23,17 +23,34 @@ impl<'r, C> Budget<'r, C> {
         Self { session, left }
     }
 
-    /// The session, to look at.
-    pub fn session(&self) -> &dyn Runs<C> {
-        self.session
-    }
-
-    /// Runs a script, if there are operations left.
-    pub fn run(&mut self, script: &C, by: ChoiceSource<'_>) -> Option<RunResult> {
-        (self.left > 0).then(|| {
-            let ran = self.session.run(script, by);
-            self.left = self.left.saturating_sub(u64::from(ran.steps));
-            ran
+    /// Runs a script, if there are operations left: the run, if it breaks the same invariant as
+    /// `like`. What the run did not come to is left out of it. A boot that fails has actions of its
+    /// own.
+    pub fn again<M: Clone>(
+        &mut self,
+        like: &Counterexample<M, C>,
+        script: &C,
+        by: ChoiceSource<'_>,
+    ) -> Option<Counterexample<M, C>>
+    where
+        C: Clone,
+    {
+        if self.left == 0 {
+            return None;
+        }
+        let RunResult {
+            failure,
+            steps,
+            hash,
+        } = self.session.run(script, by);
+        self.left = self.left.saturating_sub(u64::from(steps));
+        Some(Counterexample {
+            failure: failure.filter(|failure| failure.invariant == like.failure.invariant)?,
+            script: self.session.script(),
+            schedule: self.session.schedule(),
+            hash,
+            steps,
+            ..like.clone()
         })
     }
 }
@@ -50,38 +67,33 @@ pub fn shrink<M: Copy, C: Script>(
     // fewer deviations: who was found first had to come by its failure in a long run.
     let mut reductions = 0;
     for seed in 0..SEARCHES {
-        if best.schedule.len() <= ENOUGH || reductions == REDUCTIONS {
+        if pains(&best) <= ENOUGH || reductions == REDUCTIONS {
             break;
         }
         let strategy = SEARCH[(seed % SEARCH.len() as u64) as usize];
-        let Some(ran) = session.run(&best.script, ChoiceSource::RandomChoices(strategy, seed))
-        else {
-            break;
-        };
-        let Some(failure) = ran
-            .failure
-            .filter(|failure| failure.invariant == best.failure.invariant)
+        let by = ChoiceSource::RandomChoices(strategy, seed);
+        let Some(mut other) = session
+            .again(&best, &best.script, by)
+            .filter(|other| other.schedule.len() <= 4 * best.schedule.len())
         else {
             continue;
         };
-        let schedule = session.session.schedule();
-        if schedule.len() > 4 * best.schedule.len() {
-            continue;
-        }
         reductions += 1;
-        let mut other = Counterexample {
-            failure,
-            schedule,
-            hash: ran.hash,
-            steps: ran.steps,
-            ..best.clone()
-        };
         reduce(session, &mut other);
-        if other.schedule.len() < best.schedule.len() {
+        if pains(&other) < pains(&best) {
             best = other;
         }
     }
     best
+}
+
+/// The pains of reading a schedule: what memory does is as hard to read as four
+/// switches.
+fn pains<M, C>(of: &Counterexample<M, C>) -> usize {
+    let schedule = of.schedule.iter();
+    schedule
+        .map(|deviation| 1 + 3 * usize::from(deviation.kind.is_memory()))
+        .sum()
 }
 
 /// The number of those that fail which are reduced.
@@ -124,30 +136,14 @@ fn try_run<M: Copy, C: Script>(
     script: &C,
     schedule: &[Deviation],
 ) -> bool {
-    let Some(ran) = session.run(script, ChoiceSource::Schedule(schedule)) else {
-        return false;
-    };
-    match ran.failure {
-        Some(failure) if failure.invariant == best.failure.invariant => {
-            // What the run did not come to is gone as well. A boot that fails has actions of its
-            // own, of which none can go.
-            let (script, schedule) = (session.session.script(), session.session.schedule());
-            let smaller =
-                (length(&script), schedule.len()) < (length(&best.script), best.schedule.len());
-            if smaller {
-                *best = Counterexample {
-                    failure,
-                    script,
-                    schedule,
-                    hash: ran.hash,
-                    steps: ran.steps,
-                    ..best.clone()
-                };
-            }
-            smaller
-        }
-        _ => false,
+    let size = |of: &Counterexample<M, C>| (length(&of.script), of.schedule.len());
+    let other = session.again(best, script, ChoiceSource::Schedule(schedule));
+    let smaller = other.filter(|other| size(other) < size(best));
+    let is_smaller = smaller.is_some();
+    if let Some(smaller) = smaller {
+        *best = smaller;
     }
+    is_smaller
 }
 
 /// Leaves out deviations of some kinds: first half of them, then a quarter, down to single ones.

@@ -1,6 +1,5 @@
 //! A lock that does not do what it is there for, as the cause of another failure.
 
-use super::narrate::process;
 use crate::machine::{LockStep, Machine, Operation, Step};
 use crate::search::Cause;
 
@@ -25,7 +24,8 @@ pub fn broken_lock(machine: &Machine, name: impl Fn(u32) -> Option<String>) -> O
         steps: &steps,
         of: &of,
     };
-    let who = |of: u8| process(machine.cpus().len(), "the machine", of);
+    let names = machine.names();
+    let who = |of: u8| names.process(of);
     // The last turn that shows it lies next to the failure.
     let turns = || (0..of.len()).rev().filter(|&at| of[at].taken);
     let both = turns().find_map(|at| Some((at, locks.other_holder(at)?)));
@@ -68,7 +68,7 @@ pub fn broken_lock(machine: &Machine, name: impl Fn(u32) -> Option<String>) -> O
     turns()
         .find_map(|at| Some((at, locks.missed(at)?)))
         .map(|(at, (before, cell, value))| {
-            let word = machine.names().cell(cell);
+            let word = names.cell(cell);
             unordered(
                 at,
                 before,

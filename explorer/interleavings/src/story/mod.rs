@@ -4,4 +4,4 @@ mod locks;
 mod narrate;
 
 pub use locks::broken_lock;
-pub use narrate::{Narrator, process, step_of, that_matter};
+pub use narrate::{Narrator, step_of, that_matter};

@@ -1,21 +1,11 @@
 //! Steps and deviations in words.
 
-use crate::machine::{Deviation, HELD, Kind, Names, Operation, Step, writer_name};
+use crate::machine::{Deviation, HELD, Kind, Names, Operation, Step};
 use crate::search::{Account, Script, Subject};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The stores that explain a failure are told of so often at most.
 const CAUSES_SHOWN: usize = 4;
-
-/// The name of a process on a machine with `cpus` CPUs; `last` is the name of the one that is no
-/// CPU.
-pub fn process(cpus: usize, last: &str, process: u8) -> String {
-    if usize::from(process) == cpus {
-        last.to_owned()
-    } else {
-        format!("CPU {process}")
-    }
-}
 
 /// Puts the steps and deviations of a run into words.
 #[derive(Clone, Debug)]
@@ -45,7 +35,11 @@ impl<'s, C: Script> Narrator<'s, C> {
 
     /// The name of a process.
     pub fn process(&self, process: u8) -> String {
-        self::process(self.script.cpus(), self.last, process)
+        if usize::from(process) == self.script.cpus() {
+            self.last.to_owned()
+        } else {
+            self.names.process(process)
+        }
     }
 
     /// The step, as the rest of a sentence that starts with who did it.
@@ -60,7 +54,10 @@ impl<'s, C: Script> Narrator<'s, C> {
                 ..
             } => {
                 let missed = newest.map_or_else(String::new, |(writer, newest)| {
-                    format!(", while {} has stored {newest:#x}", writer_name(writer))
+                    format!(
+                        ", while {} has stored {newest:#x}",
+                        self.names.writer(writer)
+                    )
                 });
                 format!("loads {}: {value:#x}{missed}", cell(word))
             }
@@ -203,7 +200,7 @@ impl<'s, C: Script> Narrator<'s, C> {
             (false, false) => {
                 format!(
                     "the value lies in a cache, and {who} looks at memory: {} must clean the line first",
-                    writer_name(writer)
+                    self.names.writer(writer)
                 )
             }
         };

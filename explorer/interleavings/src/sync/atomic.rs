@@ -1,6 +1,6 @@
 //! The types of `std::sync::atomic` by another path.
 
-use crate::current::machine;
+use crate::current::{here, machine};
 use crate::machine::{COMPARES, Fence};
 use crate::memory::{AtomicOrder, Order};
 use std::fmt::{self, Debug, Formatter};
@@ -126,8 +126,9 @@ impl<T: InWord> Atomic<T> {
     }
 
     /// Returns the value.
+    #[track_caller]
     pub fn load(&self, order: Ordering) -> T {
-        let machine = machine();
+        let machine = here();
         let (through, may_be_late) = (machine.address_store(self), T::REACHES.is_none());
         self.got(machine.load_with(self.word, load_order(order), through, may_be_late))
     }

@@ -1,10 +1,9 @@
 //! Locks with their data, and what waits below one.
 
 use super::guard::{Guard, LockResult, TryLockResult};
-use crate::current::machine;
+use crate::current::{here, machine};
 use crate::machine::Limit;
 use crate::memory::{AtomicOrder, Order};
-use std::fmt::{self, Debug, Formatter};
 use std::panic::Location;
 use std::sync::{PoisonError, TryLockError};
 use std::time::Duration;
@@ -57,8 +56,9 @@ fn attempt<G>(
 }
 
 /// As [`change_within`], without a limit.
+#[track_caller]
 fn wait_for(cell: u16, what: &'static str, to: impl Fn(u64) -> Option<u64>) {
-    machine().look_below(cell, || {
+    here().look_below(cell, || {
         change_within(cell, AtomicOrder::Acquire, what, Limit::Never, to)
     });
 }
@@ -95,6 +95,7 @@ pub type RwLockWriteGuard<'l, T> = Guard<(), std::sync::RwLockWriteGuard<'l, T>>
 macro_rules! lock {
     ($name:ident, $doc:literal) => {
         #[doc = $doc]
+        #[derive(Debug)]
         pub struct $name<T: ?Sized> {
             word: u16,
             data: std::sync::$name<T>,
@@ -131,14 +132,6 @@ macro_rules! lock {
             #[track_caller]
             fn default() -> Self {
                 Self::new(T::default())
-            }
-        }
-
-        impl<T: ?Sized> Debug for $name<T> {
-            fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-                f.debug_struct(stringify!($name))
-                    .field("word", &self.word)
-                    .finish_non_exhaustive()
             }
         }
     };
@@ -185,6 +178,7 @@ impl<T: ?Sized> Mutex<T> {
     ///
     /// # Errors
     /// Never.
+    #[track_caller]
     pub fn lock(&self) -> LockResult<MutexGuard<'_, T>> {
         wait_for(self.word, "takes the lock", take);
         Ok(Guard::new(self, self.word, free, self.data.try_lock()))
@@ -205,6 +199,7 @@ impl<T: ?Sized> RwLock<T> {
     ///
     /// # Errors
     /// Never.
+    #[track_caller]
     pub fn read(&self) -> LockResult<RwLockReadGuard<'_, T>> {
         wait_for(self.word, "reads below", share);
         Ok(Guard::new((), self.word, leave, self.data.try_read()))
@@ -214,6 +209,7 @@ impl<T: ?Sized> RwLock<T> {
     ///
     /// # Errors
     /// Never.
+    #[track_caller]
     pub fn write(&self) -> LockResult<RwLockWriteGuard<'_, T>> {
         wait_for(self.word, "writes below", take);
         Ok(Guard::new((), self.word, free, self.data.try_write()))
@@ -310,6 +306,7 @@ impl Condvar {
     ///
     /// # Errors
     /// Never.
+    #[track_caller]
     pub fn wait<'m, T: ?Sized>(&self, guard: MutexGuard<'m, T>) -> LockResult<MutexGuard<'m, T>> {
         Ok(self.wait_within(guard, Limit::Never).0)
     }
@@ -326,9 +323,10 @@ impl Condvar {
         Ok(self.wait_within(guard, Limit::Time))
     }
 
+    #[track_caller]
     fn wait_within<'m, T: ?Sized>(&self, guard: MutexGuard<'m, T>, limit: Limit) -> Waited<'m, T> {
         let lock = guard.lock;
-        let number = machine().process() as u64 + 1;
+        let number = here().process() as u64 + 1;
         let _ = change(
             self.0,
             AtomicOrder::Acquire,
@@ -359,6 +357,7 @@ impl Condvar {
     ///
     /// # Errors
     /// Never.
+    #[track_caller]
     pub fn wait_while<'m, T: ?Sized>(
         &self,
         guard: MutexGuard<'m, T>,
@@ -380,6 +379,7 @@ impl Condvar {
         Ok(self.wait_while_within(guard, Limit::Time, condition))
     }
 
+    #[track_caller]
     fn wait_while_within<'m, T: ?Sized>(
         &self,
         guard: MutexGuard<'m, T>,

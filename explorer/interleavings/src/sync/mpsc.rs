@@ -1,7 +1,7 @@
 //! The part of `std::sync::mpsc` that tests use, by another path.
 
 use super::locks::{change, change_within};
-use crate::current::machine;
+use crate::current::{here, machine};
 use crate::machine::Limit;
 use crate::memory::AtomicOrder;
 use std::collections::VecDeque;
@@ -185,6 +185,7 @@ impl<T> Receiver<T> {
     ///
     /// # Errors
     /// There is none, and nobody sends any more.
+    #[track_caller]
     pub fn recv(&self) -> Result<T, RecvError> {
         self.receive(Limit::Never).map_err(|_| RecvError)
     }
@@ -211,7 +212,9 @@ impl<T> Receiver<T> {
         self.receive(Limit::Time)
     }
 
+    #[track_caller]
     fn receive(&self, limit: Limit) -> Result<T, RecvTimeoutError> {
+        here();
         // Who tries to send to a channel without room has to know that somebody waits.
         let waits = self.0.bound == 0;
         let begins = |word| pop(word).or(waits.then_some(word | RECEIVES));

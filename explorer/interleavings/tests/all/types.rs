@@ -453,7 +453,10 @@ fn lost_wake_ups_are_found() {
         }
         thread.join().unwrap();
     });
-    assert!(lost.unwrap().contains("everybody-wakes"));
+    let lost = lost.unwrap();
+    assert!(lost.contains("everybody-wakes"), "{lost}");
+    let waits = lost.contains("thread 0 waits for word 1 (ready)");
+    assert!(waits && lost.contains(" to change at explorer/"), "{lost}");
     // One of two is told.
     let one = found(&config, || {
         let ready = Arc::new((Mutex::new(false), Condvar::new()));
@@ -628,7 +631,7 @@ fn a_failure_names_the_variable() {
     });
     let text = text.unwrap();
     assert!(
-        text.contains("both took it") && text.contains("word 0 (taken) of explorer/"),
+        text.contains("both took it") && text.contains("word 1 (free) of explorer/"),
         "{text}"
     );
 }
@@ -796,4 +799,23 @@ fn small_programs_are_tried_in_full() {
         println!("{name}: {}", tally.covered.join("; "));
         assert!(tally.complete, "{name}");
     }
+}
+
+/// Memory could explain it as well, which is harder to read.
+#[test]
+fn a_lost_increment_is_told_by_switches() {
+    let story = found(&Config::default(), || {
+        let count = Arc::new(AtomicU32::new(0));
+        let other = count.clone();
+        in_threads(2, move |_| {
+            let before = other.load(Relaxed);
+            other.store(before + 1, Relaxed);
+        });
+        assert_eq!(count.load(Relaxed), 2);
+    });
+    let story = story.unwrap();
+    assert!(
+        story.contains("stands still") && !story.contains("early"),
+        "{story}"
+    );
 }

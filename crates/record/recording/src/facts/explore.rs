@@ -22,6 +22,9 @@ pub struct Exploration {
     /// The way to the failure: what was overwritten by whom, the latest first.
     #[serde(default)]
     pub causes: Vec<String>,
+    /// The last operations that led to the failure, in order.
+    #[serde(default)]
+    pub last: Vec<LastOperation>,
     /// The reach of all runs.
     pub coverage: Option<Coverage>,
 }
@@ -31,8 +34,16 @@ impl Facts for Exploration {}
 /// The title of the lane of calls in a recorded run.
 pub const CALLS: &str = "call";
 
-/// The name of the mark of operations that a first picture of a run shows.
-pub const LED_HERE: &str = "led to what broke";
+/// An operation of a run that breaks something.
+#[derive(Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LastOperation {
+    /// The CPU, or the one that is none.
+    pub who: String,
+    /// The operation's number among those of a call of this CPU.
+    pub operation: String,
+    /// The rest of the sentence.
+    pub does: String,
+}
 
 /// The reach of an exploration's runs, and what they never did.
 #[derive(Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

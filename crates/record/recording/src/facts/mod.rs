@@ -28,7 +28,7 @@ pub use energy::{
     Benchmark, Energy, ManyTasks, Placement, Power, TaskBoard, TraceEnergy, TraceOwner,
     TraceWhatIf, Unknown, WorkOfCore,
 };
-pub use explore::{CALLS, Coverage, CoverageItem, Exploration, LED_HERE};
+pub use explore::{CALLS, Coverage, CoverageItem, Exploration, LastOperation};
 pub use functions::{CountColumn, FunctionCounts, Functions, Passage};
 pub use idle::{Changed, Clocks, CountedState, IdleCounts, Limited, Replay};
 pub use kernel::{Away, DomainSleep, IdleState, IdleUsage, KernelTrace, WakeRow, WakeUps};

@@ -3,7 +3,6 @@
 use super::number::{quantity, unit_of_us};
 use attribution::{CpuLane, cpu_lanes};
 use itertools::Itertools;
-use recording::facts::LED_HERE;
 use recording::{Recording, grouped};
 
 /// The lanes of a case over a window of time.
@@ -21,8 +20,6 @@ pub struct Lanes {
     /// True if what is a microsecond elsewhere is an operation of an explored run, which has no
     /// time.
     pub is_order: bool,
-    /// True if only operations that led to what broke are left.
-    is_folded: bool,
     titles: Vec<String>,
     all_stretches: usize,
     all_rows: usize,
@@ -130,74 +127,12 @@ impl Lanes {
                 to,
                 per_us,
                 is_order,
-                is_folded: false,
                 titles,
                 all_stretches,
                 all_rows,
             })
         };
         cases.filter_map(of_case).collect()
-    }
-
-    /// Those operations of an explored run alone that led to what broke, side by side; `None` where
-    /// those are all, or nobody knows which they are.
-    pub fn folded(&self) -> Option<Self> {
-        let led = |row: &Row| {
-            row.marks
-                .iter()
-                .filter(|mark| mark.what == LED_HERE)
-                .map(|mark| mark.at)
-                .collect_vec()
-        };
-        let of_row = self.rows.iter().map(led).collect_vec();
-        let kept = of_row.iter().flatten().copied().sorted_unstable();
-        let kept = kept.dedup().collect_vec();
-        let place = |time: u64| kept.partition_point(|&at| at < time) as u64;
-        let row = |(row, led): (&Row, &Vec<u64>)| {
-            let stretches = row
-                .stretches
-                .iter()
-                .filter(|of| led.is_empty() || led.binary_search(&of.from).is_ok())
-                .map(|of| NamedStretch {
-                    from: place(of.from),
-                    to: place(of.to),
-                    ..of.clone()
-                })
-                .filter(|of| of.to > of.from)
-                .collect();
-            let marks = row
-                .marks
-                .iter()
-                .filter(|mark| mark.what != LED_HERE && kept.binary_search(&mark.at).is_ok());
-            Row {
-                stretches,
-                marks: marks
-                    .map(|of| NamedMark {
-                        at: place(of.at),
-                        ..of.clone()
-                    })
-                    .collect(),
-                ..row.clone()
-            }
-        };
-        let rows = self
-            .rows
-            .iter()
-            .zip(&of_row)
-            .map(row)
-            .filter(|row| !row.stretches.is_empty())
-            .collect_vec();
-        let all_stretches = rows.iter().map(|row| row.stretches.len()).sum();
-        let is_less = !kept.is_empty() && all_stretches < self.all_stretches;
-        is_less.then(|| Self {
-            from: 0,
-            to: kept.len() as u64,
-            is_folded: true,
-            all_stretches,
-            all_rows: rows.len(),
-            rows,
-            ..self.clone()
-        })
     }
 
     /// The same rows with those of a variant together; `None` where that is no other order.
@@ -268,11 +203,6 @@ impl Lanes {
     /// The window's length in words.
     pub fn span(&self) -> String {
         self.length(self.us(self.to))
-            + if self.is_folded {
-                " that led to what broke"
-            } else {
-                ""
-            }
     }
 
     /// The window's begin in seconds.
@@ -379,90 +309,5 @@ fn row(recording: &Recording, lane: &CpuLane<'_>, several: bool, (from, to): (u6
                 is_telling: is_telling(mark.name),
             })
             .collect(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Of what two CPUs do in turn, the operations at 0, 5 and 6 led to what broke.
-    #[test]
-    fn a_folded_picture_has_what_led_there_side_by_side() {
-        let stretch = |from, to| NamedStretch {
-            from,
-            to,
-            what: "load".to_owned(),
-        };
-        let mark = |at, what: &str| NamedMark {
-            at,
-            what: what.to_owned(),
-            is_telling: what != LED_HERE,
-        };
-        let row = |title: &str, stretches, marks| {
-            let [name, variant, owner] = ["", "", "CPU 0"].map(str::to_owned);
-            Row {
-                name,
-                variant,
-                owner,
-                title: title.to_owned(),
-                stretches,
-                marks,
-            }
-        };
-        let operations = vec![stretch(0, 1), stretch(2, 3), stretch(5, 6)];
-        let marks = vec![
-            mark(0, LED_HERE),
-            mark(2, "1. left out"),
-            mark(5, LED_HERE),
-            mark(5, "2. a tick comes late"),
-        ];
-        let rows = vec![
-            row("call", vec![stretch(0, 6)], Vec::new()),
-            row("operation", operations, marks),
-            row("operation", vec![stretch(6, 7)], vec![mark(6, LED_HERE)]),
-            row("operation", vec![stretch(3, 4)], Vec::new()),
-        ];
-        let lanes = Lanes {
-            case: String::new(),
-            rows,
-            from: 0,
-            to: 7,
-            per_us: 1.0,
-            is_order: true,
-            is_folded: false,
-            titles: Vec::new(),
-            all_stretches: 6,
-            all_rows: 4,
-        };
-        let folded = lanes.folded().unwrap();
-        let of = |row: &Row| {
-            row.stretches
-                .iter()
-                .map(|of| (of.from, of.to))
-                .collect::<Vec<_>>()
-        };
-        assert_eq!(
-            folded.rows.iter().map(of).collect::<Vec<_>>(),
-            [vec![(0, 2)], vec![(0, 1), (1, 2)], vec![(2, 3)]]
-        );
-        assert_eq!(
-            folded.rows[1]
-                .marks
-                .iter()
-                .map(|of| (of.at, of.number()))
-                .collect::<Vec<_>>(),
-            [(1, Some("2"))]
-        );
-        assert_eq!(folded.span(), "3 operations that led to what broke");
-        assert_eq!(
-            Lanes {
-                rows: lanes.rows[3..].to_vec(),
-                ..lanes
-            }
-            .folded(),
-            None,
-            "nobody knows what led there"
-        );
     }
 }

@@ -2,7 +2,7 @@
 
 use super::story::Story;
 use crate::blocks::lanes::Lanes;
-use crate::blocks::{Block, Blocks, Picture, Table};
+use crate::blocks::{Blocks, Picture, Table};
 use findings::exploration::Exploration;
 use itertools::Itertools;
 use recording::facts;
@@ -59,21 +59,14 @@ fn schedule(explored: &Exploration<'_>, told: &mut Blocks) {
             format!("It takes {many} deviations from the plainest run, in {operations} operations.")
         }
     });
-    if let Some(lanes) = Lanes::from_recording(explored.source, MOST_LANES.0, MOST_LANES.1)
-        .into_iter()
-        .next()
-    {
-        match lanes.folded() {
-            Some(folded) => {
-                told.picture(Picture::from(folded));
-                let summary = "All operations".into();
-                told.extend([Block::Folded {
-                    summary,
-                    blocks: vec![Block::Picture(lanes.into())],
-                }]);
-            }
-            None => told.picture(Picture::from(lanes)),
-        }
+    let table = Table::with_rows(&explored.last)
+        .words("who", |last| &last.who)
+        .words("operation", |last| &last.operation)
+        .words("does", |last| &last.does);
+    told.table(table);
+    let lanes = Lanes::from_recording(explored.source, MOST_LANES.0, MOST_LANES.1);
+    if let Some(lanes) = lanes.into_iter().next() {
+        told.picture(Picture::from(lanes));
     }
     told.list(&explored.scenario);
     let numbered = (1..).zip(&explored.sentences);
