@@ -62,9 +62,9 @@ pub struct CompareOptions {
     /// Measures to compare, all but time_in_state by default; may be given again.
     #[arg(long, value_name = "NAME")]
     metric: Vec<String>,
-    /// Also tell what a change of PSCI calls' instructions means on a platform whose costs are
-    /// known.
-    #[arg(long, value_name = "PLATFORM")]
+    /// Also tell whether a change of PSCI calls' instructions says something of time on a platform;
+    /// alone, name the platforms of which something is known.
+    #[arg(long, value_name = "PLATFORM", num_args = 0..=1, default_missing_value = "")]
     on: Option<String>,
     /// Print every table, with the rows that did not change.
     #[arg(long)]

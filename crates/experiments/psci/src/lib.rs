@@ -10,7 +10,6 @@ mod functions;
 mod latency;
 mod linux_boot;
 mod machine;
-mod on_board;
 mod psci_calls;
 pub mod psci_latency;
 pub mod timer_owners;
@@ -18,5 +17,4 @@ pub mod uncertainty;
 
 pub use latency::PsciLatency;
 pub use linux_boot::LinuxBoot;
-pub use on_board::{BoardCalls, board_calls};
 pub use psci_calls::PsciCalls;

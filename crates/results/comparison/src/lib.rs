@@ -48,9 +48,10 @@ pub use policy::{Iterations, Policy, Rule, Unjudged};
 pub use recording::metrics::Better;
 pub use request::{Error, Input, Options};
 pub use result::{
-    Basis, BoardCost, CallChange, CallFunctions, CauseChange, Cell, Change, Comparison, Condition,
+    Basis, BoardCost, CallFunctions, CauseChange, Cell, Change, Comparison, Condition,
     CriticalPath, Differing, FunctionRow, IdleShare, IdleTest, Lack, Missing, OddRun, OnBoard,
-    Outcome, PartChange, PathChange, Row, Sessions, Shift, Side, StandIn, TablePaths, Verdict,
+    Outcome, PartChange, PathChange, Row, Sessions, Shift, Side, StandIn, TablePaths, Trial,
+    Verdict,
 };
 pub use rows::runs_of;
 pub use session::BoardSessions;

@@ -94,42 +94,34 @@ pub struct Comparison {
     pub threshold: f64,
 }
 
-/// A change of a PSCI call: its instructions more in the other recording, and how many of them are
-/// barriers and cache maintenance; 0 where they were not counted by function.
-pub type CallChange = (String, f64, f64);
-
-/// A change of PSCI calls' instructions in time of a board.
-#[derive(Debug)]
+/// What is known of instructions in time of a board.
+#[derive(Debug, Serialize)]
 pub struct OnBoard {
     /// The board's platform.
     pub platform: String,
-    /// Instructions of PSCI_VERSION in the base.
-    pub version: f64,
-    /// Types of cores, each with the least and the most that an instruction takes, in nanoseconds.
-    pub cores: Vec<(String, [f64; 2])>,
-    /// The most that a barrier or a line of cache maintenance takes, in nanoseconds: an access to
-    /// memory. `None` where the calls were not counted by function.
-    pub memory_ns: Option<f64>,
-    /// The calls that changed.
-    pub calls: Vec<CallChange>,
-    /// The cases whose call changed: case, mode, and the time by which the slowest CPU is later,
-    /// in microseconds.
-    pub cases: Vec<(String, String, [f64; 2])>,
+    /// How well a price of an instruction foretold a release; `None` where nothing tries one.
+    pub trial: Option<Trial>,
 }
 
-impl OnBoard {
-    /// The least and the most that a change takes, in microseconds, where an instruction takes
-    /// `ns`. A barrier and a line's maintenance take an instruction's time at least, and at most an
-    /// access to memory's.
-    pub fn us(&self, (_, instructions, slow): &CallChange, ns: [f64; 2]) -> [f64; 2] {
-        let [one, other] = ns.map(|ns| instructions * ns);
-        let memory = slow * self.memory_ns.unwrap_or(0.0);
-        [
-            one.min(other) + memory.min(0.0),
-            one.max(other) + memory.max(0.0),
-        ]
-        .map(|ns| ns / 1e3)
-    }
+/// A price of an instruction beside what a board's releases took.
+#[derive(Debug, Serialize)]
+pub struct Trial {
+    /// The call.
+    pub call: String,
+    /// The releases.
+    pub releases: [String; 2],
+    /// Instructions that the call has more in the later one.
+    pub instructions: f64,
+    /// The least that an instruction of the call took in the first one, in nanoseconds.
+    pub ns: f64,
+    /// Two sessions of a release are as near as that, in microseconds.
+    pub within_us: f64,
+    /// Changes that the price meets.
+    pub met: usize,
+    /// Changes that "as before" meets.
+    pub as_before: usize,
+    /// Changes.
+    pub of: usize,
 }
 
 /// What one side lacks and another has.

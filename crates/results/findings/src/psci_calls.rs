@@ -70,7 +70,10 @@ pub struct OtherFirmware<'r> {
 pub fn read<'r>(findings: &Findings<'r>) -> Result<Calls<'r>, FactsError> {
     let platform = findings.recording.header.platform.as_ref();
     let model = platform.and_then(|platform| platform.figures.get("model")?.as_str());
-    let published = findings.published.calls.as_ref();
+    // Counts of other firmware stand beside ours, and say nothing of the user's own.
+    let mut rows = named(findings.recording).into_iter();
+    let is_ours = rows.any(|row| row.variant != "firmware");
+    let published = findings.published.calls.as_ref().filter(|_| is_ours);
     let reference = published
         .zip(model)
         .and_then(|(published, model)| published.on(model));

@@ -16,8 +16,8 @@ mod tables;
 pub use psci::{Cell, PsciReference};
 pub use strides::{STRIDES, StrideCell, StrideReference};
 pub use tables::{
-    CallFigure, CallReference, ClockReference, DataplaneReference, EasReference, EnergyFigure,
-    EnergyReference, FootprintFigure, Implementation,
+    CallFigure, CallReference, ClockReference, CountedFigure, CountedReference, DataplaneReference,
+    EasReference, EnergyFigure, EnergyReference, FootprintFigure, Implementation,
 };
 
 use document::Result;
@@ -89,6 +89,16 @@ impl Published {
             _ => {}
         }
         Ok(all)
+    }
+
+    /// Calls whose times and instructions are both known of two releases, if there are any.
+    ///
+    /// # Errors
+    /// What is wrong with the table, with its file and line.
+    pub fn counted(files: &dyn Files) -> Result<Option<CountedReference>> {
+        table(files, "counted", |of: &mut CountedReference| {
+            &mut of.figures
+        })
     }
 
     /// Under what conditions the published runs ran: what experiments may know of them.

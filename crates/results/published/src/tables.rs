@@ -7,6 +7,38 @@ use serde::Deserialize;
 /// The name of the costs of clocks.
 pub const CLOCKS: &str = "cpuidle-clock";
 
+/// A call on a CPU of a board in two releases of its firmware.
+#[derive(Deserialize)]
+pub struct CountedFigure {
+    /// The platform.
+    pub platform: String,
+    /// The call.
+    pub call: String,
+    /// The releases.
+    pub from: String,
+    /// The later one.
+    pub to: String,
+    /// Instructions of the call, counted by an emulator.
+    #[serde(deserialize_with = "positive")]
+    pub from_instructions: f64,
+    /// The same of the later release.
+    pub to_instructions: f64,
+    /// The call's time in microseconds.
+    pub from_us: f64,
+    /// The same of the later release.
+    pub to_us: f64,
+}
+
+/// Calls whose times and instructions are both known of two releases.
+#[derive(Deserialize)]
+pub struct CountedReference {
+    /// Two sessions of a release are as near as that, in microseconds.
+    pub within_us: f64,
+    /// The calls.
+    #[serde(skip)]
+    pub figures: Vec<CountedFigure>,
+}
+
 /// Instructions of a call in another firmware.
 #[derive(Clone, Deserialize)]
 pub struct CallFigure {

@@ -656,36 +656,64 @@ fn one_instruction_more_in_a_call_is_a_regression() {
     );
 }
 
-/// On Juno a call costs in proportion to what PSCI_VERSION took; in serial cases the CPU waits for
-/// the SCP meanwhile, and the CPUs of a cluster go down to the deepest level one after the other.
+/// A price of an instruction is told only where it foretold a release better than "as before".
 #[test]
-fn a_change_of_calls_is_told_in_time_of_a_board() {
+fn a_change_of_calls_is_told_in_time_of_a_board_where_releases_bear_that_out() {
     let folder = tempfile::tempdir().unwrap();
     let [before, after] = [("before", 100.0), ("after", 150.0)]
         .map(|(name, value)| counted(folder.path(), name, value));
-    let output = stopwatt(&[
-        "compare", &before, &after, "--on", "juno-r1", "--format", "json",
-    ]);
-    let json: Value = serde_json::from_slice(&output.stdout).unwrap();
-    let of = &json["on_board"];
-    let [least, most] = [0, 1].map(|end| of["ns_per_instruction"][0][1][end].as_f64().unwrap());
-    assert_eq!(of["ns_per_instruction"][0][0], "cortex-a53");
-    assert!(0.0 < least && 3.0 * least < most, "{least} to {most} ns");
-    assert_eq!(of["calls"][0], serde_json::json!(["PSCI_VERSION", 50.0]));
-    let later = |case: &str, mode: &str| {
-        let cases = of["cases"].as_array().unwrap();
-        let found = cases
-            .iter()
-            .find(|found| (&found["case"], &found["mode"]) == (&case.into(), &mode.into()));
-        found.unwrap()["us"][1].as_f64().unwrap()
+    let on = |board: &[&str]| stopwatt(&[&["compare", &before, &after, "--on"], board].concat());
+    let juno = text(&on(&["juno-r1"])).replace('\n', " ");
+    assert!(juno.contains("What the change takes on juno-r1 cannot be told: from v2.9 to v2.12"));
+    assert!(
+        juno.contains("held 5 of 12") && juno.contains("\"as before\" held 9"),
+        "{juno}"
+    );
+    assert!(!juno.contains("us longer"), "{juno}");
+    let json = on(&["juno-r1", "--format", "json"]);
+    let json: Value = serde_json::from_slice(&json.stdout).unwrap();
+    let trial = &json["on_board"]["trial"];
+    assert_eq!((&trial["met"], &trial["of"]), (&5.into(), &12.into()));
+    let other = text(&on(&["hikey960"])).replace('\n', " ");
+    assert!(
+        other.contains("on hikey960 cannot be told: of no two releases"),
+        "{other}"
+    );
+    let [nowhere, wrong] = [&[][..], &["tc3"]].map(|board| on(board).stderr);
+    let said = |stderr: &[u8]| String::from_utf8_lossy(stderr).into_owned();
+    assert!(said(&nowhere).contains("of juno-r1 something is known"));
+    assert!(said(&wrong).contains("there is no platform `tc3`"));
+}
+
+/// The cells of the trial are those of the tables of times.
+#[test]
+fn the_trial_of_counts_has_the_published_times() {
+    let rows = |name: &str| {
+        let path = format!(
+            "{}/../../data/published/{name}.csv",
+            env!("CARGO_MANIFEST_DIR")
+        );
+        let text = std::fs::read_to_string(path).unwrap();
+        let fields = |line: &str| line.split(',').map(str::to_owned).collect::<Vec<_>>();
+        text.lines().skip(1).map(fields).collect::<Vec<_>>()
     };
-    let whole = 50.0 * most / 1e3;
-    assert!((later("psci-version", "parallel") - whole).abs() < 1e-9);
-    assert!((later("suspend-level0", "parallel") - whole).abs() < 0.1 * whole);
-    assert!(later("suspend-deepest", "parallel") > 1.5 * whole);
-    assert!(later("suspend-deepest", "serial").abs() < 0.1 * whole);
-    let wrong = stopwatt(&["compare", &before, &after, "--on", "tc3"]);
-    assert!(String::from_utf8_lossy(&wrong.stderr).contains("there is no platform `tc3`"));
+    let time = |table: &str, release: &str, session: &str, place: &str| -> String {
+        let is_of = |row: &&Vec<String>| {
+            let text = row.join(",");
+            let place = format!("psci-version,parallel,{place},latency,");
+            text.contains(release) && text.contains(session) && text.contains(&place)
+        };
+        let (rows, number) = (rows(table), |cell: &&String| cell.contains('.'));
+        let row = rows.iter().find(is_of).expect("the table has it");
+        row.iter().rfind(number).expect("a row has a time").clone()
+    };
+    for row in rows("counted") {
+        let (session, place) = (&row[6], row[7..9].join(","));
+        let before = time("juno-psci-sessions", "v2.9,", session, &place);
+        let after = time("juno-psci", "juno-v2.12,", "", &place);
+        let us = |text: &str| text.parse::<f64>().expect("a time");
+        assert_eq!([us(&before), us(&after)], [us(&row[9]), us(&row[10])]);
+    }
 }
 
 /// What whoever imports a measurement says of it is a condition, as the machine of our own runs is.

@@ -69,8 +69,6 @@ const KNOWN: &[(&str, &str)] = &[
     ("Critical path of the slowest CPU", "which path it is"),
     ("changed by more than 2 %", "rule of a count"),
     ("no larger than between two sessions", "name of a verdict"),
-    ("A call takes longer by", "heading"),
-    ("The slowest CPU of a case is later by", "heading"),
     ("than a page may be", "what a page leaves out"),
     ("worst iteration", "which iteration is drawn"),
     (

@@ -4,7 +4,6 @@
 use super::PublishedChanges;
 use super::functions;
 use super::idle;
-use super::on_board;
 use crate::blocks::{
     Block, Blocks, Cell, Drawing, IntervalRow, Number, Picture, Sample, Span, Table, Text, Tone,
     code, figure, fixed,
@@ -64,12 +63,13 @@ fn blocks(comparison: &Comparison, published: Option<&PublishedChanges>, all: bo
                 .join(" "),
         );
     } else if comparison.idle.is_empty() {
-        let on_board = comparison.on_board.as_ref();
-        let on_board = on_board.and_then(changed_counts::on_board);
         let sentences = answer(comparison);
         let (first, rest) = sentences.split_at(sentences.len().min(MOST_SENTENCES));
-        told.answer(on_board.iter().chain(first).join(" "));
+        told.answer(first.join(" "));
         told.answer(format!("{}.", capital(&summary(comparison))));
+        if let Some(of) = &comparison.on_board {
+            told.warning(changed_counts::on_board(of));
+        }
         if !rest.is_empty() {
             told.paragraph(rest.join(" "));
         }
@@ -82,9 +82,6 @@ fn blocks(comparison: &Comparison, published: Option<&PublishedChanges>, all: bo
         told.paragraph(sentence);
     }
     functions::tell(&mut told, comparison);
-    if let Some(of) = &comparison.on_board {
-        on_board::tell(&mut told, of);
-    }
     told.list(sides(comparison));
     let mut warnings = comparison.warnings.iter();
     if let Some(first) = warnings.next() {

@@ -6,7 +6,6 @@
 //! | `functions.rs` | the functions in which a change is |
 //! | `idle.rs` | tables of idle states' counts |
 //! | `json.rs` | JSON |
-//! | `on_board.rs` | instructions in time of a board |
 //! | `ci.rs` | the formats that continuous integration reads |
 
 mod blocks;
@@ -14,7 +13,6 @@ mod ci;
 mod functions;
 mod idle;
 mod json;
-mod on_board;
 
 pub use blocks::comparison;
 pub use ci::junit;

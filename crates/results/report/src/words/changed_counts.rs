@@ -3,7 +3,6 @@
 use super::listed;
 use super::names::letter;
 use crate::blocks::{Number, figure, fixed, one_or_range};
-use crate::words::case_title;
 use comparison::{CallFunctions, Comparison, IdleShare, IdleTest, OnBoard};
 use itertools::Itertools;
 use recording::total_order;
@@ -189,35 +188,30 @@ fn misses_of(tests: &[IdleTest], side: usize) -> String {
     }
 }
 
-/// "2.8 to 16.5", from the lower to the upper end.
-pub fn range(mut ends: [f64; 2]) -> String {
-    ends.sort_by(f64::total_cmp);
-    format!("{} to {}", figure(ends[0]), figure(ends[1]))
-}
-
-/// "2.8 to 16.5 us longer", and of a change downwards "shorter"; both where the bounds hold 0.
-fn longer(us: [f64; 2]) -> String {
-    let sizes = range(us.map(f64::abs));
-    match us.map(|us| us < 0.0) {
-        [false, false] => format!("{sizes} us longer"),
-        [true, true] => format!("{sizes} us shorter"),
-        _ => {
-            let [least, most] = [us[0].min(us[1]), us[0].max(us[1])].map(|us| figure(us.abs()));
-            format!("between {least} us less and {most} us more")
-        }
-    }
-}
-
-/// The case that a change of calls moves most; `None` where it moves none.
-pub fn on_board(of: &OnBoard) -> Option<String> {
-    let size = |us: [f64; 2]| us[0].abs().max(us[1].abs());
-    of.cases
-        .iter()
-        .max_by_key(|of| total_order(size(of.2)))
-        .map(|(case, mode, us)| {
-            let (platform, case, longer) = (&of.platform, case_title(case), longer(*us));
-            format!("On {platform} the slowest CPU of {case}, {mode}, takes {longer}, by bounds.")
-        })
+/// Whether a board's releases bear out that instructions say something of time there.
+pub fn on_board(OnBoard { platform, trial }: &OnBoard) -> String {
+    let Some(trial) = trial else {
+        return format!(
+            "What the change takes on {platform} cannot be told: of no two releases of its firmware both times and instructions are known."
+        );
+    };
+    let [from, to] = &trial.releases;
+    let ns = figure(trial.ns);
+    let verdict = if trial.met > trial.as_before {
+        format!("An instruction takes about {ns} ns on {platform}")
+    } else {
+        format!("What the change takes on {platform} cannot be told")
+    };
+    format!(
+        "{verdict}: from {from} to {to} {} has {} instructions more, and {ns} ns for each of them, the least there, \
+         held {} of {} published changes within {} us; \"as before\" held {}.",
+        trial.call,
+        fixed(trial.instructions, 0),
+        trial.met,
+        trial.of,
+        figure(trial.within_us),
+        trial.as_before
+    )
 }
 
 #[cfg(test)]

@@ -52,13 +52,10 @@ pub fn first_call(calls: &Calls<'_>) -> Option<String> {
     ))
 }
 
-/// The function with the most instructions, over all passages of the first build.
+/// The function with the most instructions of one passage; a sum over several says nothing of any.
 pub fn by_function(counts: &Functions) -> Option<String> {
-    let sums = of_first_build(counts)?;
-    let of_all = match sums.passages {
-        1 => format!("the {} instructions", count(sums.all())),
-        calls => format!("the instructions of these {calls} calls, each made once"),
-    };
+    let sums = of_first_build(counts).filter(|sums| sums.passages == 1)?;
+    let of_all = format!("the {} instructions", count(sums.all()));
     let (share, build) = (percent(sums.share_of(1), 0), &sums.build);
     let name = sums.functions.first().map_or("", |(name, _)| name);
     Some(format!("`{name}` has {share} of {of_all} ({build})."))
