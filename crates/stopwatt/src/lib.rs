@@ -37,6 +37,7 @@ mod what_if;
 pub use answer::Answer;
 use arguments::{COMMANDS, Command, Import};
 use clap::ArgMatches;
+use clap::error::{ContextKind, ContextValue};
 use console::Console;
 use data::Data;
 use itertools::Itertools;
@@ -99,7 +100,7 @@ impl Program {
                     console.error(&error);
                     return 2;
                 }
-                None => error.exit(),
+                None => self.with_nearest(error, arguments).exit(),
             },
         };
         let status = match (self.run)(&matches, &console) {
@@ -114,6 +115,24 @@ impl Program {
             console.end_as_signalled();
         }
         status
+    }
+
+    /// Adds to an error of the parser which subcommand was probably meant.
+    fn with_nearest(&self, mut error: clap::Error, arguments: &[OsString]) -> clap::Error {
+        if let Some(ContextValue::String(wrong)) = error.get(ContextKind::InvalidSubcommand) {
+            let mut known = (self.command)();
+            for argument in arguments.iter().filter_map(|argument| argument.to_str()) {
+                if let Some(inner) = known.find_subcommand(argument).cloned() {
+                    known = inner;
+                }
+            }
+            let names = known.get_subcommands().map(clap::Command::get_name);
+            if let Some(near) = document::nearest(wrong, names) {
+                let near = ContextValue::Strings(vec![near.to_owned()]);
+                error.insert(ContextKind::SuggestedSubcommand, near);
+            }
+        }
+        error
     }
 }
 

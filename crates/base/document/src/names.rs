@@ -3,12 +3,16 @@
 use crate::printable::printable;
 
 /// The name among some that a misspelt one was probably meant to be: the one that needs the fewest
-/// letters changed, if those are few.
+/// letters changed or two neighbours exchanged, if those are few; capitals or not is no matter.
 pub fn nearest<'n>(name: &str, known: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
     let most = 1 + name.chars().count() / 4;
+    let name = name.to_lowercase();
     known
         .into_iter()
-        .map(|other| (strsim::levenshtein(name, other), other))
+        .map(|other| {
+            let far = strsim::damerau_levenshtein(&name, &other.to_lowercase());
+            (far, other)
+        })
         .filter(|(far, _)| *far <= most)
         .min()
         .map(|(_, other)| other)

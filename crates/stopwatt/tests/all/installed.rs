@@ -218,6 +218,13 @@ fn names_that_are_nearly_right_are_suggested() {
         said(&["run", "psci-latency", "--platform", "juno-r2"]).contains("did you mean juno-r1?")
     );
     assert!(said(&["run", "psci-latncy"]).contains("psci-latency"));
+    for (wrong, right) in [
+        (&["rnu"][..], "'run'"),
+        (&["RUN"], "'run'"),
+        (&["run", "PSCI-LATENCY"], "'psci-latency'"),
+    ] {
+        assert!(said(wrong).contains(right), "{wrong:?}: {}", said(wrong));
+    }
     assert!(
         said(&[
             "run",
