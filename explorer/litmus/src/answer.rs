@@ -1,8 +1,10 @@
 //! The answer to a test, and its text.
 
-use crate::test::{Quantifier, Test, Variable};
+use crate::test::{
+    Quantifier::{self, Exists, Forall, NotExists},
+    Test, Variable,
+};
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
 
 /// The values of the observed variables when all threads have ended, each as far as the type of its
 /// variable holds it.
@@ -46,14 +48,14 @@ impl Answer {
     /// not where all are asked for it.
     fn decisive(&self, quantifier: Quantifier) -> u64 {
         match quantifier {
-            Quantifier::Forall => self.negative,
+            Forall => self.negative,
             _ => self.positive,
         }
     }
 
     /// True if the test's quantifier is satisfied: herd7's `Ok`.
     pub fn is_ok(&self, quantifier: Quantifier) -> bool {
-        (self.decisive(quantifier) > 0) == (quantifier == Quantifier::Exists)
+        (self.decisive(quantifier) > 0) == (quantifier == Exists)
     }
 
     /// The reason why there is no verdict, as a sentence without a full stop: an execution has no
@@ -77,7 +79,7 @@ impl Answer {
     /// asks of all executions and all have it.
     pub fn verdict(&self, quantifier: Quantifier) -> &'static str {
         match quantifier {
-            Quantifier::Forall if self.negative == 0 => "Required",
+            Forall if self.negative == 0 => "Required",
             _ if self.positive > 0 => "Allowed",
             _ => "Forbidden",
         }
@@ -86,16 +88,16 @@ impl Answer {
     /// The answer in the form of herd7's.
     pub fn text(&self, test: &Test) -> String {
         let asked = match test.quantifier {
-            Quantifier::Exists => "Allowed",
-            Quantifier::NotExists => "Forbidden",
-            Quantifier::Forall => "Required",
+            Exists => "Allowed",
+            NotExists => "Forbidden",
+            Forall => "Required",
         };
         let doubt = self.doubt(test);
         let mut text = match &doubt {
             Some(doubt) => format!("Test {}: no answer, since {doubt}\n", test.name),
             None => format!("Test {} {asked}\n", test.name),
         };
-        let _ = writeln!(text, "States {}", self.states.len());
+        text += &format!("States {}\n", self.states.len());
         for state in &self.states {
             write(state, test, &mut text);
             text.truncate(text.trim_end().len());
@@ -103,18 +105,17 @@ impl Answer {
         }
         if doubt.is_none() {
             let ok = self.is_ok(test.quantifier);
-            text.push_str(if ok { "Ok\n" } else { "No\n" });
+            text += if ok { "Ok\n" } else { "No\n" };
         }
         // herd7 counts what speaks for a test's quantifier first.
         let (for_it, against) = match test.quantifier {
-            Quantifier::NotExists => (self.negative, self.positive),
+            NotExists => (self.negative, self.positive),
             _ => (self.positive, self.negative),
         };
-        let _ = writeln!(text, "Witnesses\nPositive: {for_it} Negative: {against}");
+        text += &format!("Witnesses\nPositive: {for_it} Negative: {against}\n");
         if self.is_observed() {
-            let _ = writeln!(
-                text,
-                "Observation {} {} {} {}",
+            text += &format!(
+                "Observation {} {} {} {}\n",
                 test.name,
                 self.observation(),
                 self.positive,
@@ -138,16 +139,16 @@ fn write(state: &State, test: &Test, text: &mut String) {
         let array = whole
             .iter()
             .find(|(_, elements)| elements.contains(variable));
-        let _ = match array {
-            None => write!(text, "{variable}={}; ", test.shown(variable, *value)),
+        *text += &match array {
+            None => format!("{variable}={}; ", test.shown(variable, *value)),
             Some((name, elements)) if elements.first() == Some(variable) => {
                 let values: Vec<String> = elements
                     .iter()
                     .filter_map(|element| Some(test.shown(element, *state.get(element)?)))
                     .collect();
-                write!(text, "{name}={{{}}}; ", values.join(","))
+                format!("{name}={{{}}}; ", values.join(","))
             }
-            Some(_) => Ok(()),
+            Some(_) => continue,
         };
     }
 }

@@ -5,9 +5,11 @@
 //! of the writes of each location. It is allowed if three requirements hold, "Internal visibility",
 //! "Atomic" and "External visibility"; the functions are named after them.
 
-use crate::relation::Relation;
-use crate::test::Kind;
-use crate::thread::Effect;
+use crate::{
+    relation::Relation,
+    test::Kind::{self, BarrierFull, BarrierInstruction, BarrierLoad, BarrierStore, Read, Write},
+    thread::Effect,
+};
 
 /// An effect of an execution.
 #[derive(Clone, Copy)]
@@ -26,7 +28,7 @@ fn same_location(one: &Effect, other: &Effect) -> bool {
 }
 
 fn is_memory(effect: &Effect) -> bool {
-    matches!(effect.kind, Kind::Read | Kind::Write)
+    matches!(effect.kind, Read | Write)
 }
 
 /// Locally-ordered-before of a thread's effects, which lie in program order (B2.3,
@@ -38,7 +40,7 @@ pub fn locally_ordered_before(effects: &[Effect]) -> Relation {
     for (to, second) in effects.iter().enumerate() {
         for (from, first) in effects[..to].iter().enumerate() {
             // Local write successor: a later write to the same location.
-            let lws = second.kind == Kind::Write && same_location(first, second);
+            let lws = second.kind == Write && same_location(first, second);
             if let Some(twin) = second.twin.filter(|_| lws) {
                 lob.add(from, twin);
             }
@@ -58,7 +60,7 @@ pub fn locally_ordered_before(effects: &[Effect]) -> Relation {
 /// Dependency-ordered-before. Pick-ordered-before is part of it: what picks orders as what depends,
 /// up to a write or an ISB.
 fn is_dependency_ordered_before(effects: &[Effect], from: usize, to: usize) -> bool {
-    if effects[from].kind != Kind::Read {
+    if effects[from].kind != Read {
         return false;
     }
     let second = &effects[to];
@@ -70,17 +72,17 @@ fn is_dependency_ordered_before(effects: &[Effect], from: usize, to: usize) -> b
     };
     let by_address = is_memory(second) && depends(second.address);
     match second.kind {
-        Kind::Write => {
+        Write => {
             by_address
                 || depends(second.pick | second.pick_address | second.pick_control)
                 || address_before(to)
         }
-        Kind::Read => {
+        Read => {
             let mut between = effects[..to].iter().enumerate().skip(from + 1);
             by_address
                 || between.any(|(at, effect)| match effect.kind {
-                    Kind::BarrierInstruction => depends(effect.pick_control) || address_before(at),
-                    Kind::Write => {
+                    BarrierInstruction => depends(effect.pick_control) || address_before(at),
+                    Write => {
                         let is_own = effect.atomic_instruction && effect.pair == Some(from);
                         depends(effect.address | effect.data)
                             && !is_own
@@ -96,7 +98,7 @@ fn is_dependency_ordered_before(effects: &[Effect], from: usize, to: usize) -> b
 /// Atomic-ordered-before.
 fn is_atomic_ordered_before(effects: &[Effect], from: usize, to: usize) -> bool {
     let (first, second) = (&effects[from], &effects[to]);
-    let written = first.pair.filter(|_| first.kind == Kind::Read);
+    let written = first.pair.filter(|_| first.kind == Read);
     written == Some(to)
         || (second.acquire || second.acquire_pc)
             && written
@@ -108,8 +110,8 @@ fn is_barrier_ordered_before(effects: &[Effect], from: usize, to: usize) -> bool
     let (first, second) = (&effects[from], &effects[to]);
     let between = &effects[from + 1..to];
     let barrier = |kind: Kind| between.iter().any(|effect| effect.kind == kind);
-    let is_write = second.kind == Kind::Write;
-    let full_atomic = first.kind == Kind::Write
+    let is_write = second.kind == Write;
+    let full_atomic = first.kind == Write
         && first.release
         && first.atomic_instruction
         && first
@@ -119,23 +121,23 @@ fn is_barrier_ordered_before(effects: &[Effect], from: usize, to: usize) -> bool
     // What comes after a DSB waits for it: behind one of stores, loads, too.
     let dsb_store = between
         .iter()
-        .any(|effect| effect.is_synchronization && effect.kind == Kind::BarrierStore);
-    let before = first.kind == Kind::Read
-        && (first.acquire || first.acquire_pc || !first.no_return && barrier(Kind::BarrierLoad))
-        || first.kind == Kind::Write && dsb_store
-        || barrier(Kind::BarrierFull)
+        .any(|effect| effect.is_synchronization && effect.kind == BarrierStore);
+    let before = first.kind == Read
+        && (first.acquire || first.acquire_pc || !first.no_return && barrier(BarrierLoad))
+        || first.kind == Write && dsb_store
+        || barrier(BarrierFull)
         || full_atomic
         || is_write && second.release;
     is_memory(first) && is_memory(second) && before
-        || first.kind == Kind::Write
-            && (first.release && second.acquire && second.kind == Kind::Read
-                || is_write && barrier(Kind::BarrierStore))
+        || first.kind == Write
+            && (first.release && second.acquire && second.kind == Read
+                || is_write && barrier(BarrierStore))
 }
 
 /// "Pick-locally-ordered-before": what picks a value that a later read finds in memory comes before
 /// the writes that the read comes before.
 fn add_picked(lob: &mut Relation, effects: &[Effect]) {
-    let is_carried = |effect: &&Effect| effect.kind == Kind::Read && effect.pick != 0;
+    let is_carried = |effect: &&Effect| effect.kind == Read && effect.pick != 0;
     if !effects.iter().any(|effect| is_carried(&effect)) {
         return;
     }
@@ -143,7 +145,7 @@ fn add_picked(lob: &mut Relation, effects: &[Effect]) {
     let carried = |(_, effect): &(usize, &Effect)| is_carried(effect);
     for (through, read) in effects.iter().enumerate().filter(carried) {
         for (to, write) in effects.iter().enumerate() {
-            if write.kind == Kind::Write && closed.has(through, to) {
+            if write.kind == Write && closed.has(through, to) {
                 (0..through)
                     .filter(|from| read.pick >> from & 1 == 1)
                     .for_each(|from| lob.add(from, to));
@@ -154,11 +156,11 @@ fn add_picked(lob: &mut Relation, effects: &[Effect]) {
 
 /// Local read successor: a later read of the location of a write, with no write to it between them.
 fn is_local_read_successor(effects: &[Effect], write: usize, read: usize) -> bool {
-    effects[read].kind == Kind::Read
+    effects[read].kind == Read
         && same_location(&effects[write], &effects[read])
         && effects[write + 1..read]
             .iter()
-            .all(|effect| effect.kind != Kind::Write || !same_location(effect, &effects[read]))
+            .all(|effect| effect.kind != Write || !same_location(effect, &effects[read]))
 }
 
 /// The communication between two effects of one location, by their places: reads-from, coherence
@@ -168,8 +170,8 @@ fn communicates(from: &PlacedEffect, to: &PlacedEffect) -> bool {
         return false;
     }
     match (from.effect.kind, to.effect.kind) {
-        (Kind::Write, Kind::Read) => from.place == to.place,
-        (Kind::Write, Kind::Write) | (Kind::Read, Kind::Write) => from.place < to.place,
+        (Write, Read) => from.place == to.place,
+        (Write, Write) | (Read, Write) => from.place < to.place,
         _ => false,
     }
 }
@@ -201,10 +203,7 @@ fn is_internally_visible(effects: &[PlacedEffect]) -> bool {
 /// of the pair, no write of another thread comes in coherence order.
 fn is_atomic(effects: &[PlacedEffect]) -> bool {
     let mut pairs = effects.iter().filter_map(|read| {
-        let local = read
-            .effect
-            .pair
-            .filter(|_| read.effect.kind == Kind::Read)?;
+        let local = read.effect.pair.filter(|_| read.effect.kind == Read)?;
         let first = effects
             .iter()
             .position(|other| other.thread == read.thread)?;
@@ -212,7 +211,7 @@ fn is_atomic(effects: &[PlacedEffect]) -> bool {
     });
     pairs.all(|(read, write)| {
         effects.iter().all(|other| {
-            other.effect.kind != Kind::Write
+            other.effect.kind != Write
                 || other.thread == read.thread
                 || !same_location(&other.effect, &read.effect)
                 || other.place <= read.place

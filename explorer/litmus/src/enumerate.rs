@@ -1,17 +1,19 @@
 //! Every execution of a test.
 
-use crate::answer::Answer;
-use crate::arm::{PlacedEffect, allows, locally_ordered_before};
-use crate::relation::Relation;
-use crate::supply::Supply;
-use crate::test::{Instruction, Kind, Register, Test, Variable};
-use crate::thread::{Run, all_runs};
-use crate::{Error, ErrorKind};
+use crate::{
+    Error, ErrorKind, Result,
+    answer::Answer,
+    arm::{PlacedEffect, allows, locally_ordered_before},
+    relation::Relation,
+    supply::Supply,
+    test::{Instruction, Kind, Register, Test, Variable},
+    thread::{Run, all_runs},
+};
 /// Answers a test: tries each execution that there is, in as many steps as the test may take.
 ///
 /// # Errors
 /// The test needs what is not modelled, has more than [`Relation::MOST`] effects, or takes more steps.
-pub fn answer(test: &Test) -> Result<Answer, Error> {
+pub fn answer(test: &Test) -> Result<Answer> {
     for instruction in test.threads.iter().flatten() {
         if let Instruction::Maintain { line, .. } = instruction {
             return Err(Error::unsupported(*line, "maintenance of caches"));
@@ -48,7 +50,7 @@ pub fn answer(test: &Test) -> Result<Answer, Error> {
             ..Answer::default()
         },
     };
-    search.choose(&mut Vec::new(), &mut Supply::new(&test.initial, &runs));
+    search.choose(&mut vec![], &mut Supply::new(&test.initial, &runs));
     if search.is_over() {
         return Err(Error {
             kind: ErrorKind::TooLong,
@@ -113,7 +115,7 @@ impl Search<'_> {
             .zip(self.runs)
             .map(|(number, runs)| &runs[*number])
             .collect();
-        let mut effects = Vec::new();
+        let mut effects = vec![];
         let count = together.iter().map(|run| run.effects.len()).sum();
         let mut locally = Relation::empty(count);
         for (thread, run) in together.iter().enumerate() {
@@ -124,8 +126,8 @@ impl Search<'_> {
                 place: 0,
             }));
         }
-        let mut by_location = vec![Vec::new(); self.test.locations.len()];
-        let mut reads = Vec::new();
+        let mut by_location = vec![vec![]; self.test.locations.len()];
+        let mut reads = vec![];
         for (number, PlacedEffect { effect, .. }) in effects.iter().enumerate() {
             match effect.kind {
                 Kind::Read => reads.push(number),

@@ -1,8 +1,10 @@
 //! Answers of others to tests: lists of verdicts, and herd7's answers.
 
-use crate::Error;
-use crate::answer::Answer;
-use crate::test::{Quantifier, Test, Variable};
+use crate::{
+    Error, Result,
+    answer::Answer,
+    test::{Quantifier, Test, Variable},
+};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The answer that is expected of a test.
@@ -22,7 +24,7 @@ pub struct Expectation {
 ///
 /// # Errors
 /// The line that is none of these.
-pub fn read(text: &str) -> Result<BTreeMap<String, Expectation>, Error> {
+pub fn read(text: &str) -> Result<BTreeMap<String, Expectation>> {
     let is_herd = text.lines().any(|line| line.starts_with("Test "))
         && text.lines().any(|line| line.starts_with("States "));
     if is_herd {
@@ -32,7 +34,7 @@ pub fn read(text: &str) -> Result<BTreeMap<String, Expectation>, Error> {
     }
 }
 
-fn of_kinds(text: &str) -> Result<BTreeMap<String, Expectation>, Error> {
+fn of_kinds(text: &str) -> Result<BTreeMap<String, Expectation>> {
     let mut all = BTreeMap::new();
     for (number, line) in (1..).zip(text.lines()) {
         let line = line.split('#').next().unwrap_or_default().trim();
@@ -80,7 +82,7 @@ fn verdict_of(kind: &str) -> Option<String> {
     verdict.map(str::to_owned)
 }
 
-fn of_herd(text: &str) -> Result<BTreeMap<String, Expectation>, Error> {
+fn of_herd(text: &str) -> Result<BTreeMap<String, Expectation>> {
     let mut all = BTreeMap::new();
     let mut name = None;
     let mut lines = (1..).zip(text.lines());
@@ -120,7 +122,7 @@ fn of_herd(text: &str) -> Result<BTreeMap<String, Expectation>, Error> {
     Ok(all)
 }
 
-fn state(number: usize, line: &str) -> Result<BTreeMap<String, String>, Error> {
+fn state(number: usize, line: &str) -> Result<BTreeMap<String, String>> {
     line.split(';')
         .map(str::trim)
         .filter(|entry| !entry.is_empty())

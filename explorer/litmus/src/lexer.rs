@@ -1,10 +1,10 @@
 //! Words and signs of the parts of a test that are not instructions.
 
 /// A word or a sign, and where it begins in the text.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct Token<'t> {
-    pub(crate) text: &'t str,
-    pub(crate) at: usize,
+    pub text: &'t str,
+    pub at: usize,
 }
 
 const SIGNS: [&str; 16] = [
@@ -13,7 +13,7 @@ const SIGNS: [&str; 16] = [
 
 /// The tokens of a piece of text that begins at `from`. Strings in quotes are one token each.
 pub fn tokens(text: &str, from: usize) -> Vec<Token<'_>> {
-    let mut tokens = Vec::new();
+    let mut tokens = vec![];
     let mut at = 0;
     while at < text.len() {
         let rest = &text[at..];

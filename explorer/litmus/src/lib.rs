@@ -58,6 +58,9 @@ pub struct Error {
     pub what: String,
 }
 
+/// What a test gives, or why not.
+type Result<T> = std::result::Result<T, Error>;
+
 impl Error {
     pub(crate) fn malformed(line: usize, what: impl Into<String>) -> Self {
         let (kind, what) = (ErrorKind::Malformed, what.into());

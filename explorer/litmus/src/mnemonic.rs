@@ -1,86 +1,57 @@
 //! Instructions by their text.
 
-use crate::Error;
-use crate::operands::{address, immediate, operand, operands, register_of, shift_left};
-use crate::test::{
-    Address, Compute, Field, Instruction, Kind, Operand, Orders, SelectKind, SizedRegister, Test1,
-    Update, Width, Writeback,
+use crate::{
+    Error, Result,
+    operands::{address, immediate, operand, operands, register_of, shift_left},
+    test::{
+        Address,
+        Compute::{
+            self, Add, And, Clear, Multiply, Or, OrNot, ShiftLeft, ShiftRight, ShiftRightSigned,
+            Sub, Xor, XorNot,
+        },
+        Field,
+        Instruction::{
+            self, Barrier, Branch, BranchBits, BranchFlags, ClearExclusive, CompareAndSwap,
+            Extract, Insert, Load, Maintain, Nothing, Select, Store,
+        },
+        Kind, Operand, Orders,
+        SelectKind::{Csel, Csinc, Csinv, Csneg},
+        SizedRegister, Test1, Update, Width, Writeback,
+    },
 };
 use std::collections::BTreeMap;
 
-const PLAIN: Orders = Orders {
-    acquire: false,
-    acquire_pc: false,
-    release: false,
-};
-const ACQUIRE: Orders = Orders {
-    acquire: true,
-    ..PLAIN
-};
-const ACQUIRE_PC: Orders = Orders {
-    acquire_pc: true,
-    ..PLAIN
-};
-const RELEASE: Orders = Orders {
-    release: true,
-    ..PLAIN
-};
-const BOTH: Orders = Orders {
-    acquire: true,
-    ..RELEASE
-};
-
-/// Loads and stores, by their names without the letters of the size: orders, whether they are
-/// exclusive, and how many neighbours they access.
-const ACCESSES: [(&str, Orders, bool, usize); 19] = [
-    ("LDR", PLAIN, false, 1),
-    ("LDUR", PLAIN, false, 1),
-    ("LDAR", ACQUIRE, false, 1),
-    ("LDAPR", ACQUIRE_PC, false, 1),
-    ("LDAPUR", ACQUIRE_PC, false, 1),
-    ("LDXR", PLAIN, true, 1),
-    ("LDAXR", ACQUIRE, true, 1),
-    ("LDP", PLAIN, false, 2),
-    ("LDXP", PLAIN, true, 2),
-    ("LDAXP", ACQUIRE, true, 2),
-    ("STR", PLAIN, false, 1),
-    ("STUR", PLAIN, false, 1),
-    ("STLR", RELEASE, false, 1),
-    ("STLUR", RELEASE, false, 1),
-    ("STXR", PLAIN, true, 1),
-    ("STLXR", RELEASE, true, 1),
-    ("STP", PLAIN, false, 2),
-    ("STXP", PLAIN, true, 2),
-    ("STLXP", RELEASE, true, 2),
+/// Loads and stores, by their names without the letters of the size. An X is an exclusive's, and a P
+/// at the end that of two neighbours.
+const ACCESSES: [&str; 19] = [
+    "LDR", "LDUR", "LDAR", "LDAPR", "LDAPUR", "LDXR", "LDAXR", "LDP", "LDXP", "LDAXP", "STR",
+    "STUR", "STLR", "STLUR", "STXR", "STLXR", "STP", "STXP", "STLXP",
 ];
 
 const UPDATES: [(&str, Update); 8] = [
-    ("ADD", Update::Compute(Compute::Add)),
-    ("CLR", Update::Compute(Compute::Clear)),
-    ("EOR", Update::Compute(Compute::Xor)),
-    ("SET", Update::Compute(Compute::Or)),
+    ("ADD", Update::Compute(Add)),
+    ("CLR", Update::Compute(Clear)),
+    ("EOR", Update::Compute(Xor)),
+    ("SET", Update::Compute(Or)),
     ("SMAX", Update::SignedMax),
     ("SMIN", Update::SignedMin),
     ("UMAX", Update::Max),
     ("UMIN", Update::Min),
 ];
 
-const COMPUTES: [(&str, Compute, bool); 15] = [
-    ("ADD", Compute::Add, false),
-    ("ADDS", Compute::Add, true),
-    ("SUB", Compute::Sub, false),
-    ("SUBS", Compute::Sub, true),
-    ("AND", Compute::And, false),
-    ("ANDS", Compute::And, true),
-    ("ORR", Compute::Or, false),
-    ("ORN", Compute::OrNot, false),
-    ("EOR", Compute::Xor, false),
-    ("EON", Compute::XorNot, false),
-    ("BIC", Compute::Clear, false),
-    ("MUL", Compute::Multiply, false),
-    ("LSL", Compute::ShiftLeft, false),
-    ("LSR", Compute::ShiftRight, false),
-    ("ASR", Compute::ShiftRightSigned, false),
+const COMPUTES: [(&str, Compute); 12] = [
+    ("ADD", Add),
+    ("SUB", Sub),
+    ("AND", And),
+    ("ORR", Or),
+    ("ORN", OrNot),
+    ("EOR", Xor),
+    ("EON", XorNot),
+    ("BIC", Clear),
+    ("MUL", Multiply),
+    ("LSL", ShiftLeft),
+    ("LSR", ShiftRight),
+    ("ASR", ShiftRightSigned),
 ];
 
 /// Instructions that are not modelled, by the reason.
@@ -115,13 +86,11 @@ fn flags_test(name: &str) -> Option<Test1> {
 
 /// The letters of an atomic's orders.
 fn orders(suffix: &str) -> Option<Orders> {
-    match suffix {
-        "" => Some(PLAIN),
-        "A" => Some(ACQUIRE),
-        "L" => Some(RELEASE),
-        "AL" => Some(BOTH),
-        _ => None,
-    }
+    matches!(suffix, "" | "A" | "L" | "AL").then(|| Orders {
+        acquire: suffix.starts_with('A'),
+        acquire_pc: false,
+        release: suffix.ends_with('L'),
+    })
 }
 
 /// The letters of an atomic's orders, then of its size.
@@ -189,7 +158,7 @@ pub fn instruction(text: &str, labels: &BTreeMap<String, usize>, line: usize) ->
     ))
 }
 
-type Read = Result<Instruction, Error>;
+type Read = Result<Instruction>;
 
 impl Reader<'_> {
     fn wrong(&self) -> Error {
@@ -200,7 +169,7 @@ impl Reader<'_> {
         )
     }
 
-    fn hold<T>(&self, read: Option<T>) -> Result<T, Error> {
+    fn hold<T>(&self, read: Option<T>) -> Result<T> {
         read.ok_or_else(|| self.wrong())
     }
 
@@ -209,25 +178,25 @@ impl Reader<'_> {
         self.operands.get(place).map_or("", String::as_str)
     }
 
-    fn reg(&self, place: usize) -> Result<SizedRegister, Error> {
+    fn reg(&self, place: usize) -> Result<SizedRegister> {
         self.hold(register_of(self.at(place)))
     }
 
     /// Registers of one width.
-    fn registers(&self, place: usize, count: usize) -> Result<Vec<SizedRegister>, Error> {
+    fn registers(&self, place: usize, count: usize) -> Result<Vec<SizedRegister>> {
         let all = (place..place + count).map(|place| self.reg(place));
-        let all: Vec<SizedRegister> = all.collect::<Result<_, _>>()?;
+        let all: Vec<SizedRegister> = all.collect::<Result<_>>()?;
         let is_one = all.iter().all(|register| register.wide == all[0].wide);
         self.hold(is_one.then_some(all))
     }
 
     /// A number below `end`.
-    fn below(&self, place: usize, end: u64) -> Result<u32, Error> {
+    fn below(&self, place: usize, end: u64) -> Result<u32> {
         let number = immediate(self.at(place)).filter(|number| *number < end);
         self.hold(number.map(|number| number as u32))
     }
 
-    fn label(&self, place: usize) -> Result<usize, Error> {
+    fn label(&self, place: usize) -> Result<usize> {
         let name = self.hold(self.operands.get(place))?;
         self.labels
             .get(name.as_str())
@@ -236,32 +205,27 @@ impl Reader<'_> {
     }
 
     /// A register or number, with what is done to it.
-    fn last(&self, place: usize) -> Result<Operand, Error> {
+    fn last(&self, place: usize) -> Result<Operand> {
         self.hold(operand(&self.operands, place))
     }
 
-    fn address(&self, place: usize) -> Result<Address, Error> {
+    fn address(&self, place: usize) -> Result<Address> {
         self.hold(address(&self.operands, place))
     }
 
     /// An address that is a base register and nothing more, as atomics have it.
-    fn base(&self, place: usize) -> Result<Address, Error> {
+    fn base(&self, place: usize) -> Result<Address> {
         let address = self.address(place)?;
         let plain = address.writeback == Writeback::No && address.offset == Operand::Number(0);
         self.hold(plain.then_some(address))
     }
 
-    fn flags(&self, place: usize) -> Result<Test1, Error> {
+    fn flags(&self, place: usize) -> Result<Test1> {
         self.hold(flags_test(&self.at(place).to_ascii_uppercase()))
     }
 
     /// A register's access of these bytes, or of the register's own size.
-    fn width(
-        &self,
-        register: SizedRegister,
-        bytes: Option<u8>,
-        signed: bool,
-    ) -> Result<Width, Error> {
+    fn width(&self, register: SizedRegister, bytes: Option<u8>, signed: bool) -> Result<Width> {
         match bytes {
             // Bytes and halfwords are of W registers, unless they are extended by their sign.
             Some(_) if register.wide && !signed => Err(self.wrong()),
@@ -273,8 +237,8 @@ impl Reader<'_> {
 
     /// Branches, barriers, and what does nothing.
     fn control(&self) -> Option<Read> {
-        let branch = |nonzero, mask: Result<u64, Error>, label| {
-            Ok(Instruction::BranchBits {
+        let branch = |nonzero, mask: Result<u64>, label| {
+            Ok(BranchBits {
                 of: self.reg(0)?,
                 mask: mask?,
                 nonzero,
@@ -284,11 +248,11 @@ impl Reader<'_> {
         let bit = || Ok(1 << self.below(1, 64)?);
         Some(match self.mnemonic {
             // A prefetch has no effect that the model knows of.
-            "NOP" | "YIELD" | "PRFM" | "PRFUM" => Ok(Instruction::Nothing),
-            "CLREX" => Ok(Instruction::ClearExclusive),
+            "NOP" | "YIELD" | "PRFM" | "PRFUM" => Ok(Nothing),
+            "CLREX" => Ok(ClearExclusive),
             "DMB" | "DSB" => self.barrier(),
             "DC" => self.maintain()?,
-            "ISB" => Ok(Instruction::Barrier {
+            "ISB" => Ok(Barrier {
                 kind: Kind::BarrierInstruction,
                 is_synchronization: false,
             }),
@@ -296,15 +260,14 @@ impl Reader<'_> {
             "CBNZ" => branch(true, Ok(u64::MAX), 1),
             "TBZ" => branch(false, bit(), 2),
             "TBNZ" => branch(true, bit(), 2),
-            "B" => self.label(0).map(|to| Instruction::Branch { to }),
+            "B" => self.label(0).map(|to| Branch { to }),
             _ => {
                 let rest = self
                     .mnemonic
                     .strip_prefix("B.")
                     .or_else(|| self.mnemonic.strip_prefix('B'))?;
                 let when = flags_test(rest)?;
-                self.label(0)
-                    .map(|to| Instruction::BranchFlags { when, to })
+                self.label(0).map(|to| BranchFlags { when, to })
             }
         })
     }
@@ -316,7 +279,7 @@ impl Reader<'_> {
             "ST" | "ISHST" | "OSHST" | "NSHST" => Kind::BarrierStore,
             _ => return Err(self.wrong()),
         };
-        Ok(Instruction::Barrier {
+        Ok(Barrier {
             kind,
             is_synchronization: self.mnemonic == "DSB",
         })
@@ -329,7 +292,7 @@ impl Reader<'_> {
             "CIVAC" => true,
             _ => return None,
         };
-        Some(self.reg(1).map(|base| Instruction::Maintain {
+        Some(self.reg(1).map(|base| Maintain {
             address: Address {
                 base: base.register,
                 offset: Operand::Number(0),
@@ -342,9 +305,11 @@ impl Reader<'_> {
 
     /// Instructions in which only registers take part.
     fn computation(&self) -> Option<Read> {
-        if let Some(&(_, what, sets_flags)) =
-            COMPUTES.iter().find(|(name, ..)| *name == self.mnemonic)
-        {
+        let (name, sets_flags) = match self.mnemonic {
+            "ADDS" | "SUBS" | "ANDS" => (&self.mnemonic[..3], true),
+            name => (name, false),
+        };
+        if let Some(&(_, what)) = COMPUTES.iter().find(|known| known.0 == name) {
             return Some(self.compute(what, self.reg(0), self.reg(1), 2, sets_flags));
         }
         // The first operand of what has one less: nought.
@@ -352,7 +317,7 @@ impl Reader<'_> {
         let change = |what, sets_flags| self.compute(what, self.reg(0), nought(), 1, sets_flags);
         let compare = |what| self.compute(what, nought(), self.reg(0), 1, true);
         let select = |kind| {
-            Ok(Instruction::Select {
+            Ok(Select {
                 to: self.reg(0)?,
                 left: self.reg(1)?,
                 right: self.reg(2)?,
@@ -361,9 +326,9 @@ impl Reader<'_> {
             })
         };
         // One register is both that are selected from; the flags are tested the other way round.
-        let select_one = |kind, of: Result<SizedRegister, Error>, flags| {
+        let select_one = |kind, of: Result<SizedRegister>, flags| {
             let (to, of) = (self.reg(0)?, of?);
-            Ok(Instruction::Select {
+            Ok(Select {
                 to,
                 left: of,
                 right: of,
@@ -372,14 +337,14 @@ impl Reader<'_> {
             })
         };
         Some(match self.mnemonic {
-            "MOV" | "MOVZ" => change(Compute::Or, false),
+            "MOV" | "MOVZ" => change(Or, false),
             "MOVK" => self.insert(),
-            "NEG" => change(Compute::Sub, false),
-            "NEGS" => change(Compute::Sub, true),
-            "MVN" => change(Compute::OrNot, false),
-            "CMP" => compare(Compute::Sub),
-            "CMN" => compare(Compute::Add),
-            "TST" => compare(Compute::And),
+            "NEG" => change(Sub, false),
+            "NEGS" => change(Sub, true),
+            "MVN" => change(OrNot, false),
+            "CMP" => compare(Sub),
+            "CMN" => compare(Add),
+            "TST" => compare(And),
             "UBFX" => self.extract(false),
             "SBFX" => self.extract(true),
             "UXTB" => self.field(0, 8, false),
@@ -388,15 +353,15 @@ impl Reader<'_> {
             "SXTB" => self.field(0, 8, true),
             "SXTH" => self.field(0, 16, true),
             "SXTW" => self.field(0, 32, true),
-            "CSEL" => select(SelectKind::Csel),
-            "CSINC" => select(SelectKind::Csinc),
-            "CSINV" => select(SelectKind::Csinv),
-            "CSNEG" => select(SelectKind::Csneg),
-            "CSET" => select_one(SelectKind::Csinc, nought(), 1),
-            "CSETM" => select_one(SelectKind::Csinv, nought(), 1),
-            "CINC" => select_one(SelectKind::Csinc, self.reg(1), 2),
-            "CINV" => select_one(SelectKind::Csinv, self.reg(1), 2),
-            "CNEG" => select_one(SelectKind::Csneg, self.reg(1), 2),
+            "CSEL" => select(Csel),
+            "CSINC" => select(Csinc),
+            "CSINV" => select(Csinv),
+            "CSNEG" => select(Csneg),
+            "CSET" => select_one(Csinc, nought(), 1),
+            "CSETM" => select_one(Csinv, nought(), 1),
+            "CINC" => select_one(Csinc, self.reg(1), 2),
+            "CINV" => select_one(Csinv, self.reg(1), 2),
+            "CNEG" => select_one(Csneg, self.reg(1), 2),
             _ => return None,
         })
     }
@@ -404,8 +369,8 @@ impl Reader<'_> {
     fn compute(
         &self,
         what: Compute,
-        to: Result<SizedRegister, Error>,
-        left: Result<SizedRegister, Error>,
+        to: Result<SizedRegister>,
+        left: Result<SizedRegister>,
         right: usize,
         sets_flags: bool,
     ) -> Read {
@@ -420,14 +385,14 @@ impl Reader<'_> {
 
     fn insert(&self) -> Read {
         let to = self.reg(0)?;
-        let value = u64::from(self.below(1, 1 << 16)?);
+        let value = (self.below(1, 1 << 16)?) as u64;
         let shift = match self.operands.get(2) {
             None => 0,
             Some(text) => shift_left(text)
                 .filter(|shift| shift.is_multiple_of(16))
                 .ok_or_else(|| self.wrong())?,
         };
-        Ok(Instruction::Insert {
+        Ok(Insert {
             to,
             mask: 0xffff << shift,
             value: value << shift,
@@ -444,7 +409,7 @@ impl Reader<'_> {
     }
 
     fn field(&self, low: u32, width: u32, signed: bool) -> Read {
-        Ok(Instruction::Extract {
+        Ok(Extract {
             to: self.reg(0)?,
             from: self.reg(1)?,
             field: Field { low, width, signed },
@@ -459,14 +424,21 @@ impl Reader<'_> {
             let has_size = count == 1 || suffix.is_empty() || self.mnemonic == "LDPSW";
             size(suffix).filter(|_| has_size)
         };
-        for (name, orders, exclusive, count) in ACCESSES {
-            let loads = name.starts_with("LD");
+        for name in ACCESSES {
+            let starts = |letters| name.starts_with(letters);
+            let (loads, exclusive) = (starts("LD"), name.contains('X'));
+            let count = 1 + name.ends_with('P') as usize;
+            let orders = Orders {
+                acquire: starts("LDA") && !starts("LDAP"),
+                acquire_pc: starts("LDAP"),
+                release: starts("STL"),
+            };
             let Some((bytes, signed)) = named(name, count).filter(|(_, signed)| loads || !signed)
             else {
                 continue;
             };
             // An exclusive store has a register for its status before the others.
-            let first = usize::from(exclusive && !loads);
+            let first = (exclusive && !loads) as usize;
             let read = || {
                 let registers = self.registers(first, count)?;
                 let width = self.width(registers[0], bytes, signed)?;
@@ -475,7 +447,7 @@ impl Reader<'_> {
                     false => self.address(first + count)?,
                 };
                 Ok(if loads {
-                    Instruction::Load {
+                    Load {
                         to: registers,
                         width,
                         address,
@@ -483,7 +455,7 @@ impl Reader<'_> {
                         exclusive,
                     }
                 } else {
-                    Instruction::Store {
+                    Store {
                         status: exclusive.then(|| self.reg(0)).transpose()?,
                         from: registers,
                         width,
@@ -500,7 +472,7 @@ impl Reader<'_> {
     /// A compare-and-swap of one register, or of an even one and the next.
     fn compare_and_swap(&self, letters: &str) -> Option<Read> {
         let pair = letters.strip_prefix('P');
-        let count = 1 + usize::from(pair.is_some());
+        let count = 1 + pair.is_some() as usize;
         let (orders, bytes) = orders_and_bytes(pair.unwrap_or(letters))
             .filter(|(_, bytes)| count == 1 || bytes.is_none())?;
         let read = || {
@@ -511,7 +483,7 @@ impl Reader<'_> {
                 count == 1 || even.is_multiple_of(2) && odd == even + 1
             };
             self.hold((is_pair(expected) && is_pair(new)).then_some(()))?;
-            Ok(Instruction::CompareAndSwap {
+            Ok(CompareAndSwap {
                 expected: expected.to_vec(),
                 new: new.to_vec(),
                 width: self.width(all[0], bytes, false)?,
@@ -529,7 +501,7 @@ impl Reader<'_> {
         }
         // One that stores has no register for the value that was there.
         let update = |what, (orders, bytes), loads: bool| {
-            let count = 1 + usize::from(loads);
+            let count = 1 + loads as usize;
             let all = self.registers(0, count)?;
             Ok(Instruction::Update {
                 what,

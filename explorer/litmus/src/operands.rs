@@ -1,7 +1,9 @@
 //! The operands of instructions.
 
-use crate::lexer::number;
-use crate::test::{Address, Extend, Operand, Register, SizedRegister, Writeback};
+use crate::{
+    lexer::number,
+    test::{Address, Extend, Operand, Register, SizedRegister, Writeback},
+};
 
 /// A register by its name.
 pub fn register_of(text: &str) -> Option<SizedRegister> {

@@ -1,7 +1,6 @@
 //! Whether what threads read may have been written, before all of them are chosen.
 
-use crate::test::Kind;
-use crate::thread::Run;
+use crate::{test::Kind, thread::Run};
 use std::collections::BTreeMap;
 
 /// What a run does with one value of one location.

@@ -13,10 +13,10 @@ impl Register {
 
 /// A register with the width in which an instruction uses it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct SizedRegister {
-    pub(crate) register: Register,
+pub struct SizedRegister {
+    pub register: Register,
     /// True for 64 bits, false for 32.
-    pub(crate) wide: bool,
+    pub wide: bool,
 }
 
 impl SizedRegister {
@@ -29,29 +29,29 @@ impl SizedRegister {
     }
 
     /// The part of a value that the register holds.
-    pub(crate) fn cut(self, value: u64) -> u64 {
+    pub fn cut(self, value: u64) -> u64 {
         Width::of(self).cut(value)
     }
 }
 
 /// The second operand of an instruction that computes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Operand {
+pub enum Operand {
     Number(u64),
     Register(SizedRegister, Extend),
 }
 
 /// The change of a register before it is used: it is extended, then shifted to the left.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Extend {
-    pub(crate) signed_word: bool,
-    pub(crate) word: bool,
-    pub(crate) shift: u32,
+pub struct Extend {
+    pub signed_word: bool,
+    pub word: bool,
+    pub shift: u32,
 }
 
 /// The value that a base register gets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Writeback {
+pub enum Writeback {
     No,
     /// The sum is the address, and the base becomes it.
     Before,
@@ -60,24 +60,24 @@ pub(crate) enum Writeback {
 }
 
 /// An address: base register and offset.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Address {
-    pub(crate) base: Register,
-    pub(crate) offset: Operand,
-    pub(crate) writeback: Writeback,
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Address {
+    pub base: Register,
+    pub offset: Operand,
+    pub writeback: Writeback,
 }
 
 /// The size of an access, and what becomes of the value in a wider register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Width {
+pub struct Width {
     /// 1, 2, 4 or 8.
-    pub(crate) bytes: u8,
-    pub(crate) signed: bool,
+    pub bytes: u8,
+    pub signed: bool,
 }
 
 impl Width {
     /// Width of an access of a whole register.
-    pub(crate) fn of(register: SizedRegister) -> Self {
+    pub fn of(register: SizedRegister) -> Self {
         Self {
             bytes: if register.wide { 8 } else { 4 },
             signed: false,
@@ -85,24 +85,24 @@ impl Width {
     }
 
     /// The part of a value that is stored.
-    pub(crate) fn cut(self, value: u64) -> u64 {
-        value & (u64::MAX >> (64 - 8 * u32::from(self.bytes)))
+    pub fn cut(self, value: u64) -> u64 {
+        value & (u64::MAX >> (64 - 8 * self.bytes as u32))
     }
 
     /// `int`, the type of what has none.
-    pub(crate) const INT: Self = Self {
+    pub const INT: Self = Self {
         bytes: 4,
         signed: true,
     };
 
     /// The value as a number with a sign.
-    pub(crate) fn signed(self, value: u64) -> i64 {
-        let unused = 64 - 8 * u32::from(self.bytes);
+    pub fn signed(self, value: u64) -> i64 {
+        let unused = 64 - 8 * self.bytes as u32;
         (value << unused).cast_signed() >> unused
     }
 
     /// The value that a register gets.
-    pub(crate) fn extended(self, value: u64) -> u64 {
+    pub fn extended(self, value: u64) -> u64 {
         if self.signed {
             self.signed(value).cast_unsigned()
         } else {
@@ -113,14 +113,14 @@ impl Width {
 
 /// The order that an access asks for (Arm ARM B2.3: Acquire, AcquirePC, Release).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Orders {
-    pub(crate) acquire: bool,
-    pub(crate) acquire_pc: bool,
-    pub(crate) release: bool,
+pub struct Orders {
+    pub acquire: bool,
+    pub acquire_pc: bool,
+    pub release: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Compute {
+pub enum Compute {
     Add,
     Sub,
     And,
@@ -136,8 +136,8 @@ pub(crate) enum Compute {
 }
 
 /// The conditional selects: CSEL, CSINC, CSINV and CSNEG change the second register differently.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum SelectKind {
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SelectKind {
     Csel,
     Csinc,
     Csinv,
@@ -145,16 +145,16 @@ pub(crate) enum SelectKind {
 }
 
 /// Bits of a register, from the lowest.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Field {
-    pub(crate) low: u32,
-    pub(crate) width: u32,
-    pub(crate) signed: bool,
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Field {
+    pub low: u32,
+    pub width: u32,
+    pub signed: bool,
 }
 
 /// The arithmetic of an atomic instruction on memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Update {
+pub enum Update {
     Swap,
     Compute(Compute),
     SignedMax,
@@ -188,17 +188,17 @@ pub enum Kind {
 /// A condition of the flags, by the code that instructions have for it (Arm ARM, "Condition code"):
 /// with the lowest bit it is the opposite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Test1(pub(crate) u8);
+pub struct Test1(pub u8);
 
 impl Test1 {
     /// The opposite.
-    pub(crate) fn opposite(self) -> Self {
+    pub fn opposite(self) -> Self {
         Self(self.0 ^ 1)
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Instruction {
+#[derive(Clone, Debug)]
+pub enum Instruction {
     Nothing,
     Compute {
         what: Compute,
@@ -392,24 +392,24 @@ const FIRST: u64 = 0x4000_0000_0000;
 const STEP: u64 = 0x1_0000;
 
 /// A location that is one for itself, or an array.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Object {
-    pub(crate) name: String,
+#[derive(Clone, Debug)]
+pub struct Object {
+    pub name: String,
     /// The number of its first location.
-    pub(crate) first: usize,
+    pub first: usize,
     /// The number of its elements; `None` of what is no array.
-    pub(crate) elements: Option<usize>,
+    pub elements: Option<usize>,
     /// Its type, or that of its elements; `None` if the test does not say.
-    pub(crate) width: Option<Width>,
+    pub width: Option<Width>,
 }
 
 impl Object {
     /// Elements that an array may have.
-    pub(crate) const MOST: usize = 256;
+    pub const MOST: usize = 256;
 
     /// The size in bytes.
-    pub(crate) fn size(&self) -> u64 {
-        u64::from(self.width.unwrap_or(Width::INT).bytes)
+    pub fn size(&self) -> u64 {
+        self.width.unwrap_or(Width::INT).bytes as u64
     }
 
     fn locations(&self) -> std::ops::Range<usize> {

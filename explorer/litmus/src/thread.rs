@@ -1,9 +1,22 @@
 //! The runs of a thread, for every value that its loads may see.
 
-use crate::Error;
-use crate::test::{
-    Address, Compute, Field, Instruction, Kind, Operand, Orders, Register, SelectKind,
-    SizedRegister, Test, Test1, Update, Width, Writeback,
+use crate::{
+    Error, Result,
+    test::{
+        Address,
+        Compute::{
+            self, Add, And, Clear, Multiply, Or, OrNot, ShiftLeft, ShiftRight, ShiftRightSigned,
+            Sub, Xor, XorNot,
+        },
+        Field,
+        Instruction::{
+            self, Barrier, Branch, BranchBits, BranchFlags, ClearExclusive, CompareAndSwap,
+            Extract, Insert, Load, Maintain, Nothing, Select, Store,
+        },
+        Kind::{self, Clean, CleanAndInvalidate, Read, Write},
+        Operand, Orders, Register, SelectKind, SizedRegister, Test, Test1, Update, Width,
+        Writeback,
+    },
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -110,8 +123,7 @@ struct Flags {
     negative: bool,
     carry: bool,
     overflow: bool,
-    from: u64,
-    picked: u64,
+    of: Value,
 }
 
 #[derive(Clone)]
@@ -153,7 +165,7 @@ pub type Values = Vec<BTreeSet<u64>>;
 ///
 /// # Errors
 /// It accesses what is no location, or there are too many runs.
-pub fn runs(test: &Test, thread: usize, values: &Values) -> Result<ThreadRuns, Error> {
+pub fn runs(test: &Test, thread: usize, values: &Values) -> Result<ThreadRuns> {
     let registers = test.registers[thread]
         .iter()
         .map(|(register, value)| (*register, Value::known(*value)));
@@ -163,16 +175,16 @@ pub fn runs(test: &Test, thread: usize, values: &Values) -> Result<ThreadRuns, E
         at: 0,
         registers: registers.collect(),
         flags: Flags::default(),
-        effects: Vec::new(),
+        effects: vec![],
         control: 0,
         pick_control: 0,
-        exclusive: Vec::new(),
-        jumps: Vec::new(),
+        exclusive: vec![],
+        jumps: vec![],
         failures: 0,
         repeats: None,
     };
     let mut open = vec![first];
-    let (mut done, mut is_cut) = (Vec::new(), false);
+    let (mut done, mut is_cut) = (vec![], false);
     while let Some(mut state) = open.pop() {
         let instructions = &test.threads[thread];
         while let Some(instruction) = instructions.get(state.at) {
@@ -206,16 +218,13 @@ pub fn runs(test: &Test, thread: usize, values: &Values) -> Result<ThreadRuns, E
 ///
 /// # Errors
 /// A thread has atomics or jumps, or as [`runs`].
-pub fn plain_runs(test: &Test, values: &Values) -> Result<Vec<Vec<Run>>, Error> {
+pub fn plain_runs(test: &Test, values: &Values) -> Result<Vec<Vec<Run>>> {
     let of_thread = |(thread, instructions): (usize, &Vec<Instruction>)| {
         let is_plain = |(at, instruction): &(usize, &Instruction)| match instruction {
-            Instruction::BranchBits { to, .. } => *to == at + 1,
-            Instruction::Load { exclusive, .. } => !exclusive,
-            Instruction::Store { status, .. } => status.is_none(),
-            Instruction::Nothing
-            | Instruction::Compute { .. }
-            | Instruction::Maintain { .. }
-            | Instruction::Barrier { .. } => true,
+            BranchBits { to, .. } => *to == at + 1,
+            Load { exclusive, .. } => !exclusive,
+            Store { status, .. } => status.is_none(),
+            Nothing | Instruction::Compute { .. } | Maintain { .. } | Barrier { .. } => true,
             _ => false,
         };
         match instructions.iter().enumerate().find(|one| !is_plain(one)) {
@@ -270,12 +279,7 @@ impl State<'_> {
     }
 
     /// The places of `count` accesses to neighbours of this width.
-    fn places(
-        &mut self,
-        address: &Address,
-        width: Width,
-        count: usize,
-    ) -> Result<Vec<Place>, Error> {
+    fn places(&mut self, address: &Address, width: Width, count: usize) -> Result<Vec<Place>> {
         let base = self.get(address.base);
         let offset = self.operand(address.offset);
         let sum = Value::of(base.value.wrapping_add(offset.value), base, offset);
@@ -294,7 +298,7 @@ impl State<'_> {
             );
         }
         let place = |number: u64| {
-            let place = at.value.wrapping_add(number * u64::from(width.bytes));
+            let place = at.value.wrapping_add(number * width.bytes as u64);
             Ok(Place {
                 location: self.test.location_at(place).ok_or_else(|| {
                     Error::unsupported(
@@ -328,7 +332,7 @@ impl State<'_> {
         }
     }
 
-    fn push(&mut self, effect: Effect) -> Result<usize, Error> {
+    fn push(&mut self, effect: Effect) -> Result<usize> {
         if self.effects.len() == MOST_EFFECTS {
             return Err(Error::unsupported(
                 0,
@@ -339,20 +343,14 @@ impl State<'_> {
         Ok(self.effects.len() - 1)
     }
 
-    fn read(
-        &mut self,
-        place: Place,
-        orders: Orders,
-        no_return: bool,
-        value: u64,
-    ) -> Result<usize, Error> {
-        let read = self.effect(Kind::Read);
+    fn read(&mut self, place: Place, orders: Orders, no_return: bool, value: u64) -> Result<usize> {
+        let read = self.effect(Read);
         // What the thread itself wrote last there carries its dependencies, whoever wrote what is
         // read.
         let (data, pick) = self
             .effects
             .iter()
-            .rfind(|effect| effect.kind == Kind::Write && effect.location == place.location)
+            .rfind(|effect| effect.kind == Write && effect.location == place.location)
             .map_or((0, 0), |write| {
                 (write.data | write.address, write.pick | write.pick_address)
             });
@@ -379,8 +377,8 @@ impl State<'_> {
         }
     }
 
-    fn write(&mut self, place: Place, release: bool, value: Value) -> Result<usize, Error> {
-        let write = self.effect(Kind::Write);
+    fn write(&mut self, place: Place, release: bool, value: Value) -> Result<usize> {
+        let write = self.effect(Write);
         let stored = place.width.cut(value.value);
         self.push(Effect {
             value: stored,
@@ -412,7 +410,7 @@ impl State<'_> {
             let writes = self
                 .effects
                 .iter()
-                .filter(|effect| effect.kind == Kind::Write)
+                .filter(|effect| effect.kind == Write)
                 .count();
             self.jumps.push(Jump {
                 state: (to, writes, values),
@@ -441,10 +439,10 @@ impl State<'_> {
         instruction: &Instruction,
         values: &Values,
         open: &mut Vec<Self>,
-    ) -> Result<bool, Error> {
+    ) -> Result<bool> {
         match instruction {
-            Instruction::Load { .. } => self.load(instruction, values, open),
-            Instruction::Store {
+            Load { .. } => self.load(instruction, values, open),
+            Store {
                 status,
                 from,
                 width,
@@ -465,19 +463,17 @@ impl State<'_> {
                 }
                 Ok(true)
             }
-            Instruction::CompareAndSwap { .. } => self.compare_and_swap(instruction, values, open),
+            CompareAndSwap { .. } => self.compare_and_swap(instruction, values, open),
             Instruction::Update { .. } => self.update(instruction, values, open),
-            Instruction::Branch { .. }
-            | Instruction::BranchBits { .. }
-            | Instruction::BranchFlags { .. } => Ok(self.branch(instruction)),
+            Branch { .. } | BranchBits { .. } | BranchFlags { .. } => Ok(self.branch(instruction)),
             _ => self.compute(instruction).map(|()| true),
         }
     }
 
     /// An instruction that only registers, flags or the monitor take part in, or a barrier.
-    fn compute(&mut self, instruction: &Instruction) -> Result<(), Error> {
+    fn compute(&mut self, instruction: &Instruction) -> Result<()> {
         match instruction {
-            Instruction::Nothing => {}
+            Nothing => {}
             Instruction::Compute {
                 what,
                 to,
@@ -496,11 +492,11 @@ impl State<'_> {
                 }
                 self.set(*to, value);
             }
-            Instruction::Insert { to, mask, value } => {
+            Insert { to, mask, value } => {
                 let old = self.get(to.register);
                 self.set(*to, old.with(old.value & !mask | value));
             }
-            Instruction::Extract {
+            Extract {
                 to,
                 from,
                 field: Field { low, width, signed },
@@ -515,9 +511,9 @@ impl State<'_> {
                 };
                 self.set(*to, found.with(value));
             }
-            Instruction::Select { .. } => self.select(instruction),
-            Instruction::ClearExclusive => self.exclusive.clear(),
-            Instruction::Barrier {
+            Select { .. } => self.select(instruction),
+            ClearExclusive => self.exclusive.clear(),
+            Barrier {
                 kind,
                 is_synchronization,
             } => {
@@ -527,14 +523,14 @@ impl State<'_> {
                     ..effect
                 })?;
             }
-            Instruction::Maintain {
+            Maintain {
                 address,
                 invalidate,
                 ..
             } => {
                 let kind = match invalidate {
-                    false => Kind::Clean,
-                    true => Kind::CleanAndInvalidate,
+                    false => Clean,
+                    true => CleanAndInvalidate,
                 };
                 let location = self.places(address, Width::INT, 1)?[0].location;
                 let effect = self.effect(kind);
@@ -547,7 +543,7 @@ impl State<'_> {
 
     /// A conditional select.
     fn select(&mut self, instruction: &Instruction) {
-        let Instruction::Select {
+        let Select {
             to,
             left,
             right,
@@ -571,7 +567,7 @@ impl State<'_> {
         self.set(
             *to,
             Value {
-                picked: chosen.picked | self.flags.picked,
+                picked: chosen.picked | self.flags.of.picked,
                 ..chosen
             },
         );
@@ -580,8 +576,8 @@ impl State<'_> {
     /// A branch; false if the run is cut since it jumps too often.
     fn branch(&mut self, instruction: &Instruction) -> bool {
         match instruction {
-            Instruction::Branch { to } => return self.jump(*to),
-            Instruction::BranchBits {
+            Branch { to } => return self.jump(*to),
+            BranchBits {
                 of,
                 mask,
                 nonzero,
@@ -594,9 +590,9 @@ impl State<'_> {
                     return self.jump(*to);
                 }
             }
-            Instruction::BranchFlags { when, to } => {
-                self.control |= self.flags.from;
-                self.pick_control |= self.flags.picked;
+            BranchFlags { when, to } => {
+                self.control |= self.flags.of.from;
+                self.pick_control |= self.flags.of.picked;
                 if self.flags.hold(*when) {
                     return self.jump(*to);
                 }
@@ -612,8 +608,8 @@ impl State<'_> {
         instruction: &Instruction,
         values: &Values,
         open: &mut Vec<Self>,
-    ) -> Result<bool, Error> {
-        let Instruction::Load {
+    ) -> Result<bool> {
+        let Load {
             to,
             width,
             address,
@@ -625,7 +621,7 @@ impl State<'_> {
         };
         let places = self.places(address, *width, to.len())?;
         let load = |state: &mut Self, found: &[u64]| {
-            let mut reads = Vec::new();
+            let mut reads = vec![];
             for ((value, place), to) in found.iter().zip(&places).zip(to) {
                 let read = state.read(*place, *orders, false, *value)?;
                 reads.push((read, place.location));
@@ -651,8 +647,8 @@ impl State<'_> {
         instruction: &Instruction,
         values: &Values,
         open: &mut Vec<Self>,
-    ) -> Result<bool, Error> {
-        let Instruction::CompareAndSwap {
+    ) -> Result<bool> {
+        let CompareAndSwap {
             expected,
             new,
             width,
@@ -669,7 +665,7 @@ impl State<'_> {
         let swap = |state: &mut Self, chosen: &[u64]| {
             let (found, keeps) = chosen.split_at(places.len());
             let found: Vec<u64> = found.iter().map(|value| width.cut(*value)).collect();
-            let mut reads = Vec::new();
+            let mut reads = vec![];
             for (place, value) in places.iter().zip(&found) {
                 let read = state.read(*place, *orders, no_return, *value)?;
                 reads.push(read);
@@ -743,7 +739,7 @@ impl State<'_> {
         instruction: &Instruction,
         values: &Values,
         open: &mut Vec<Self>,
-    ) -> Result<bool, Error> {
+    ) -> Result<bool> {
         let Instruction::Update {
             what,
             operand,
@@ -780,7 +776,7 @@ impl State<'_> {
         stores: Vec<(Place, Value)>,
         orders: Orders,
         open: &mut Vec<Self>,
-    ) -> Result<(), Error> {
+    ) -> Result<()> {
         let monitored = std::mem::take(&mut self.exclusive);
         let mut failed = self.clone();
         // The status depends on no read: it is known whether the store will succeed before what is
@@ -796,7 +792,7 @@ impl State<'_> {
         }
         failed.failures += 1;
         open.push(failed);
-        let mut writes = Vec::new();
+        let mut writes = vec![];
         for ((place, value), (read, _)) in stores.into_iter().zip(monitored) {
             let write = self.write(place, orders.release, value)?;
             self.make_pair(read, write, false);
@@ -812,9 +808,9 @@ impl State<'_> {
         &mut self,
         values: impl IntoIterator<Item = &'v BTreeSet<u64>>,
         open: &mut Vec<Self>,
-        go_on: impl Fn(&mut Self, &[u64]) -> Result<(), Error>,
-    ) -> Result<bool, Error> {
-        let mut combined = vec![Vec::new()];
+        go_on: impl Fn(&mut Self, &[u64]) -> Result<()>,
+    ) -> Result<bool> {
+        let mut combined = vec![vec![]];
         for values in values {
             let with = |so_far: &Vec<u64>| {
                 let so_far = so_far.clone();
@@ -888,52 +884,41 @@ fn computed(what: Compute, size: SizedRegister, left: u64, right: u64) -> u64 {
     // A register shifts by the low bits of the number.
     let by = right as u32 & if size.wide { 63 } else { 31 };
     match what {
-        Compute::Add => left.wrapping_add(right),
-        Compute::Sub => left.wrapping_sub(right),
-        Compute::And => left & right,
-        Compute::Or => left | right,
-        Compute::Xor => left ^ right,
-        Compute::Clear => left & !right,
-        Compute::OrNot => left | !right,
-        Compute::XorNot => left ^ !right,
-        Compute::Multiply => left.wrapping_mul(right),
-        Compute::ShiftLeft => left << by,
-        Compute::ShiftRight => left >> by,
-        Compute::ShiftRightSigned => (Width::of(size).signed(left) >> by).cast_unsigned(),
+        Add => left.wrapping_add(right),
+        Sub => left.wrapping_sub(right),
+        And => left & right,
+        Or => left | right,
+        Xor => left ^ right,
+        Clear => left & !right,
+        OrNot => left | !right,
+        XorNot => left ^ !right,
+        Multiply => left.wrapping_mul(right),
+        ShiftLeft => left << by,
+        ShiftRight => left >> by,
+        ShiftRightSigned => (Width::of(size).signed(left) >> by).cast_unsigned(),
     }
 }
 
-fn flags(
-    what: Compute,
-    size: SizedRegister,
-    left: u64,
-    right: u64,
-    Value {
-        value,
-        from,
-        picked,
-    }: Value,
-) -> Flags {
+fn flags(what: Compute, size: SizedRegister, left: u64, right: u64, of: Value) -> Flags {
     let negative = |value: u64| value >> (if size.wide { 63 } else { 31 }) & 1 == 1;
     let right = size.cut(right);
     let (carry, overflow) = match what {
-        Compute::Sub => (
+        Sub => (
             left >= right,
-            negative(left) != negative(right) && negative(value) != negative(left),
+            negative(left) != negative(right) && negative(of.value) != negative(left),
         ),
-        Compute::Add => (
-            value < left,
-            negative(left) == negative(right) && negative(value) != negative(left),
+        Add => (
+            of.value < left,
+            negative(left) == negative(right) && negative(of.value) != negative(left),
         ),
         _ => (false, false),
     };
     Flags {
-        zero: value == 0,
-        negative: negative(value),
+        zero: of.value == 0,
+        negative: negative(of.value),
         carry,
         overflow,
-        from,
-        picked,
+        of,
     }
 }
 
@@ -955,7 +940,7 @@ fn updated(what: Update, size: SizedRegister, width: Width, old: u64, operand: u
 ///
 /// # Errors
 /// As [`runs`].
-pub fn all_runs(test: &Test) -> Result<Vec<ThreadRuns>, Error> {
+pub fn all_runs(test: &Test) -> Result<Vec<ThreadRuns>> {
     let mut values = test
         .initial
         .iter()
@@ -965,14 +950,11 @@ pub fn all_runs(test: &Test) -> Result<Vec<ThreadRuns>, Error> {
     loop {
         let all: Vec<ThreadRuns> = (0..test.threads.len())
             .map(|thread| runs(test, thread, &values))
-            .collect::<Result<_, _>>()?;
+            .collect::<Result<_>>()?;
         let known = values.iter().map(BTreeSet::len).sum();
         let mut stores = 0;
         for run in all.iter().flat_map(|(runs, _)| runs) {
-            let writes = run
-                .effects
-                .iter()
-                .filter(|effect| effect.kind == Kind::Write);
+            let writes = run.effects.iter().filter(|effect| effect.kind == Write);
             stores = stores.max(writes.clone().count());
             for write in writes {
                 values[write.location].insert(write.value);
@@ -992,7 +974,7 @@ pub fn all_runs(test: &Test) -> Result<Vec<ThreadRuns>, Error> {
 ///
 /// # Errors
 /// The location that is accessed in several sizes.
-fn one_size_each(test: &Test, all: &[ThreadRuns]) -> Result<(), Error> {
+fn one_size_each(test: &Test, all: &[ThreadRuns]) -> Result<()> {
     let mut sizes = vec![None; test.locations.len()];
     for effect in all
         .iter()
