@@ -101,9 +101,9 @@ static int rt_instr_show(struct seq_file *file, void *unused)
 		const struct kept *own = per_cpu_ptr(kept, cpu);
 		u64 count = smp_load_acquire(&own->count);
 		/* With threads the core is a level higher. */
-		bool threads = own->mpidr & MPIDR_MT_BITMASK;
-		u64 cluster = threads ? MPIDR_AFFINITY_LEVEL(own->mpidr, 2) : MPIDR_AFFINITY_LEVEL(own->mpidr, 1);
-		u64 core = threads ? MPIDR_AFFINITY_LEVEL(own->mpidr, 1) : MPIDR_AFFINITY_LEVEL(own->mpidr, 0);
+		int level = own->mpidr & MPIDR_MT_BITMASK ? 1 : 0;
+		u64 cluster = MPIDR_AFFINITY_LEVEL(own->mpidr, (level + 1));
+		u64 core = MPIDR_AFFINITY_LEVEL(own->mpidr, level);
 		u64 first = count > KEPT ? count - KEPT : 0;
 
 		for (; first < count; first++) {

@@ -1,7 +1,6 @@
 /* The little of the kernel that find_energy_efficient_cpu and what it calls ask of it, for a program that runs them alone. What a state does not have
  * here is nothing: interrupts, tasks that are not fair, clamps, thermal pressure. */
-#ifndef SHIM_ENERGY_AWARE_H
-#define SHIM_ENERGY_AWARE_H
+#pragma once
 
 #include "shim.h"
 
@@ -32,7 +31,7 @@ struct cpumask { u64 bits; };
 #define cpumask_empty(mask) ((mask)->bits == 0)
 #define cpumask_and(to, a, b) ((to)->bits = (a)->bits & (b)->bits)
 #define for_each_cpu(cpu, mask) for (cpu = 0; cpu < CPUS; cpu++) if (cpumask_test_cpu(cpu, mask))
-#define for_each_cpu_and(cpu, a, b) for (cpu = 0; cpu < CPUS; cpu++) if (cpumask_test_cpu(cpu, a) && cpumask_test_cpu(cpu, b))
+#define for_each_cpu_and(cpu, a, b) for_each_cpu(cpu, a) if (cpumask_test_cpu(cpu, b))
 #define to_cpumask(bits) ((struct cpumask *)(bits))
 static struct cpumask shim_all = { ~0ull }, shim_scratch;
 #define cpu_online_mask (&shim_all)
@@ -64,8 +63,8 @@ extern struct sched_domain shim_domain, *shim_asym;
 #define task_on_rq_queued(p) 0
 #define task_cpu(p) ((p)->cpu)
 #define capacity_of(cpu) (cpu_rq(cpu)->left)
-#define capacity_orig_of(cpu) (cpu_rq(cpu)->capacity)
 #define arch_scale_cpu_capacity(cpu) (cpu_rq(cpu)->capacity)
+#define capacity_orig_of arch_scale_cpu_capacity
 #define arch_scale_thermal_pressure(cpu) 0ul
 #define sync_entity_load_avg(se)
 
@@ -85,6 +84,4 @@ enum schedutil_type { FREQUENCY_UTIL, ENERGY_UTIL };
 #define cpu_util_type schedutil_type
 
 #define lsub_positive(pointer, value) do { typeof(pointer) p_ = (pointer); *p_ -= min_t(typeof(*p_), *p_, value); } while (0)
-#define sub_positive(pointer, value) lsub_positive(pointer, value)
-
-#endif
+#define sub_positive lsub_positive

@@ -1,6 +1,5 @@
 /* The little of the kernel that genpd's governor asks of it. Devices and subdomains there are none, so lists are empty. */
-#ifndef SHIM_GENPD_H
-#define SHIM_GENPD_H
+#pragma once
 
 #include "shim.h"
 
@@ -72,13 +71,11 @@ extern ktime_t shim_now;
 extern struct dev_power_governor pm_domain_cpu_gov;
 
 static inline struct generic_pm_domain *pd_to_genpd(struct dev_pm_domain *pd) { return (void *)pd; }
-static inline struct generic_pm_domain_data *dev_gpd_data(struct device *dev) { (void)dev; return NULL; }
-static inline struct generic_pm_domain_data *to_gpd_data(struct pm_domain_data *pdd) { (void)pdd; return NULL; }
-static inline s64 dev_pm_qos_read_value(struct device *dev, int type) { (void)dev, (void)type; return 0; }
-static inline s64 __dev_pm_qos_resume_latency(struct device *dev) { (void)dev; return 0; }
+static inline struct generic_pm_domain_data *dev_gpd_data(struct device *dev) { return NULL; }
+static inline struct generic_pm_domain_data *to_gpd_data(struct pm_domain_data *pdd) { return NULL; }
+static inline s64 dev_pm_qos_read_value(struct device *dev, int type) { return 0; }
+static inline s64 __dev_pm_qos_resume_latency(struct device *dev) { return 0; }
 static inline s32 cpu_latency_qos_limit(void) { return shim_global_limit; }
 static inline s32 cpu_wakeup_latency_qos_limit(void) { return INT_MAX; }
 static inline s32 dev_pm_qos_raw_resume_latency(struct device *dev) { return shim_cpu_limits[dev - shim_devices]; }
-static inline bool cpus_peek_for_pending_ipi(int cpus) { (void)cpus; return shim_pending; }
-
-#endif
+static inline bool cpus_peek_for_pending_ipi(int cpus) { return shim_pending; }

@@ -8,8 +8,7 @@
  *
  * Build:  cc -O2 -shared -fPIC -I path/to/include my.c -o my.so
  */
-#ifndef STOPWATT_LOOP_H
-#define STOPWATT_LOOP_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -80,6 +79,4 @@ uint64_t stopwatt_results(uint32_t n, const void *state, const void *record);
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

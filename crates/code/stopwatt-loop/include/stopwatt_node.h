@@ -8,8 +8,7 @@
  *
  * Build:  cc -O2 -shared -fPIC -I path/to/include my.c -o my.so
  */
-#ifndef STOPWATT_NODE_H
-#define STOPWATT_NODE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -98,6 +97,4 @@ const struct stopwatt_node *stopwatt_node(uint32_t n);
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

@@ -1,7 +1,6 @@
 /* The little of the kernel that a governor of drivers/cpuidle/governors asks of it, for a program that runs it alone. Every header of the kernel that it
  * includes is this one. Types are the kernel's, since overflows are part of what is compared. */
-#ifndef SHIM_H
-#define SHIM_H
+#pragma once
 
 #include <limits.h>
 #include <stdbool.h>
@@ -33,10 +32,11 @@ typedef s64 ktime_t;
 #define kvm_para_available() true
 #define tick_nohz_enabled true
 #define jiffies (shim_clock / TICK_NSEC)
-#define min(a, b) ({ __typeof__(a) a_ = (a); __typeof__(b) b_ = (b); a_ < b_ ? a_ : b_; })
+#define shim_one_of(a, is, b) ({ __typeof__(a) a_ = (a); __typeof__(b) b_ = (b); a_ is b_ ? a_ : b_; })
+#define min(a, b) shim_one_of(a, <, b)
 #define min_t(type, a, b) min((type)(a), (type)(b))
 #define max_t(type, a, b) max((type)(a), (type)(b))
-#define max(a, b) ({ __typeof__(a) a_ = (a); __typeof__(b) b_ = (b); a_ > b_ ? a_ : b_; })
+#define max(a, b) shim_one_of(a, >, b)
 #define div_u64(a, b) ((u64)(a) / (u32)(b))
 #define div64_u64(a, b) ((u64)(a) / (u64)(b))
 #define do_div(a, b) ({ u32 rest_ = (a) % (u32)(b); (a) = (a) / (u32)(b); rest_; })
@@ -99,14 +99,12 @@ static inline s64 shim_next(void)
 }
 
 int cpuidle_register_governor(struct cpuidle_governor *governor);
-static inline s64 cpuidle_governor_latency_req(unsigned int cpu) { (void)cpu; return shim_limit; }
+static inline s64 cpuidle_governor_latency_req(unsigned int cpu) { return shim_limit; }
 /* teo of 6.3 to 6.10: over its threshold, or nothing at all. */
-static inline unsigned long arch_scale_cpu_capacity(int cpu) { (void)cpu; return 1024; }
-static inline unsigned long sched_cpu_util(int cpu) { (void)cpu; return shim_utilised ? 1024 : 0; }
-static inline unsigned int nr_iowait_cpu(unsigned int cpu) { (void)cpu; return shim_waiters; }
+static inline unsigned long arch_scale_cpu_capacity(int cpu) { return 1024; }
+static inline unsigned long sched_cpu_util(int cpu) { return shim_utilised ? 1024 : 0; }
+static inline unsigned int nr_iowait_cpu(unsigned int cpu) { return shim_waiters; }
 static inline ktime_t tick_nohz_get_sleep_length(ktime_t *event) { *event = shim_event; return shim_sleep; }
 static inline bool tick_nohz_tick_stopped(void) { return shim_stopped; }
 static inline bool tick_nohz_idle_got_tick(void) { return shim_got_tick; }
 static inline u64 local_clock(void) { return shim_clock; }
-
-#endif
