@@ -1,11 +1,13 @@
 //! The machine that a test with types like those of std runs on.
 
 use crate::machine::{Machine, OnMachine, Wait};
-use std::any::Any;
-use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
-use std::panic::Location;
-use std::rc::Rc;
+use std::{
+    any::Any,
+    cell::{Cell, RefCell},
+    collections::BTreeMap,
+    panic::Location,
+    rc::Rc,
+};
 
 type Body = Box<dyn FnOnce()>;
 

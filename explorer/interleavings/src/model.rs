@@ -3,22 +3,26 @@
 //! As everywhere on the engine, no value whose `Drop` matters may live across an operation of a
 //! shared word: a run that fails is thrown away where it stands.
 
-use crate::current::{self, TestMachine};
-use crate::limits::Limits;
-use crate::machine::{
-    ChoiceSource, Core, Counting, Dpor, Failure, Invariant, Machine, Names, OnMachine, Strategy,
-    Wait, run_watched,
+use crate::{
+    current::{self, TestMachine},
+    limits::Limits,
+    machine::{
+        ChoiceSource, Core, Counting, Dpor, Failure, Invariant, Machine, Names, OnMachine,
+        Strategy, Wait, run_watched,
+    },
+    operation::OperationIndex,
+    regression::{ANEW, File, test_of},
+    search::{Budget, Main, RunResult, Runs, Script, Tally, shrink},
+    story::Narrator,
 };
-use crate::operation::OperationIndex;
-use crate::regression::{ANEW, File, test_of};
-use crate::search::{Budget, Main, RunResult, Runs, Script, Tally, shrink};
-use crate::story::Narrator;
 use engine::{Runner, SplitMix64};
-use std::fmt::Write as _;
-use std::ops::Range;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::path::PathBuf;
-use std::time::Duration;
+use std::{
+    fmt::Write as _,
+    ops::Range,
+    panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
+    path::PathBuf,
+    time::Duration,
+};
 
 /// Settings of the exploration of a test.
 ///

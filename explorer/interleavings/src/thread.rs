@@ -1,17 +1,21 @@
 //! The part of `std::thread` that tests use, by another path.
 
-use crate::current::{self, here, machine};
-use crate::machine::Limit;
-use crate::memory::AtomicOrder;
-use crate::sync::{change, change_within};
-use std::cell::RefCell;
-use std::fmt::{self, Debug, Formatter};
-use std::io;
-use std::marker::PhantomData;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::rc::Rc;
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use crate::{
+    current::{self, here, machine},
+    machine::Limit,
+    memory::AtomicOrder,
+    sync::{change, change_within},
+};
+use std::{
+    cell::RefCell,
+    fmt::{self, Debug, Formatter},
+    io,
+    marker::PhantomData,
+    panic::{AssertUnwindSafe, catch_unwind},
+    rc::Rc,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
 
 /// The result of [`JoinHandle::join`]: never an error, since a panic ends the run.
 pub type Result<T> = std::thread::Result<T>;

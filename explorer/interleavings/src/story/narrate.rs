@@ -1,6 +1,19 @@
 //! Steps and deviations in words.
 
-use crate::machine::{Deviation, HELD, Kind, Names, Operation, Step};
+use crate::machine::{
+    Deviation, HELD,
+    Kind::{
+        Answered, Denied, Evict, ExclusiveFails, Fill, LateTick, LoadAge, LoadLate,
+        MaintenanceDelay, Next, Pending, PowerOnFails, Preempt, Spurious, StoreDelay, StoreLeaves,
+        TimesOut, WfiReturns,
+    },
+    Names,
+    Operation::{
+        Act, Action, Barrier, CachesOn, Fence, Flush, Load, Loaded, Maintain, Own, SendEvent,
+        Store, Update, WaitForEvent,
+    },
+    Step,
+};
 use crate::search::{Account, Script, Subject};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -46,8 +59,8 @@ impl<'s, C: Script> Narrator<'s, C> {
     pub fn step(&self, step: &Step) -> String {
         let cell = |cell: u16| self.names.cell(cell);
         match step.did {
-            Operation::Load { cell: word } => format!("loads {}", cell(word)),
-            Operation::Loaded {
+            Load { cell: word } => format!("loads {}", cell(word)),
+            Loaded {
                 cell: word,
                 value,
                 newest,
@@ -61,35 +74,35 @@ impl<'s, C: Script> Narrator<'s, C> {
                 });
                 format!("loads {}: {value:#x}{missed}", cell(word))
             }
-            Operation::Store { cell: word, value } => {
+            Store { cell: word, value } => {
                 format!("stores {value:#x} to {}", cell(word))
             }
-            Operation::Update {
+            Update {
                 cell: word,
                 what,
                 value,
             } => format!("{what} {}: {value:#x}", cell(word)),
-            Operation::Fence { fence } => format!("executes {}", fence.name()),
-            Operation::Maintain {
+            Fence { fence } => format!("executes {}", fence.name()),
+            Maintain {
                 cell: word,
                 invalidate,
             } => {
                 let also = if invalidate { " and invalidates" } else { "" };
                 format!("cleans{also} the line of {}", cell(word))
             }
-            Operation::Barrier => "waits until its stores and maintenance are complete".to_owned(),
-            Operation::WaitForEvent => "waits for an event".to_owned(),
-            Operation::SendEvent => "sends an event".to_owned(),
-            Operation::Flush { level } => {
+            Barrier => "waits until its stores and maintenance are complete".to_owned(),
+            WaitForEvent => "waits for an event".to_owned(),
+            SendEvent => "sends an event".to_owned(),
+            Flush { level } => {
                 format!("flushes its caches up to level {level} and leaves coherency")
             }
-            Operation::CachesOn => "joins coherency".to_owned(),
-            Operation::Own => "works on its own hardware".to_owned(),
-            Operation::Action { number } => self
+            CachesOn => "joins coherency".to_owned(),
+            Own => "works on its own hardware".to_owned(),
+            Action { number } => self
                 .script
                 .action(usize::from(step.process), usize::from(number))
                 .unwrap_or_else(|| "makes a call".to_owned()),
-            Operation::Act { act, with } => act.words(with),
+            Act { act, with } => act.words(with),
         }
     }
 
@@ -128,49 +141,49 @@ impl<'s, C: Script> Narrator<'s, C> {
             self.names.cell(line.saturating_mul(self.words_per_line))
         };
         match deviation.kind {
-            Kind::Preempt => format!("{who} stands still {after}, and {} goes on.", other()),
-            Kind::Next => format!("{who} cannot go on {after}, and {} does.", other()),
-            Kind::StoreDelay => match value {
+            Preempt => format!("{who} stands still {after}, and {} goes on.", other()),
+            Next => format!("{who} cannot go on {after}, and {} does.", other()),
+            StoreDelay => match value {
                 HELD => format!("{who} {doing}, and the others see a later store of it first."),
                 value => format!(
                     "{who} {doing}, and the others see that up to {value} of its operations later."
                 ),
             },
-            Kind::MaintenanceDelay => {
+            MaintenanceDelay => {
                 format!("{who} {doing}, which takes effect up to {value} of its operations later.")
             }
-            Kind::LoadAge => {
+            LoadAge => {
                 format!("{who} {doing}: the load was satisfied early, {value} values ago.")
             }
-            Kind::LoadLate => {
+            LoadLate => {
                 format!(
                     "{who} {doing}: the load is late, and {value:#x} is stored only afterwards."
                 )
             }
-            Kind::Evict => format!(
+            Evict => format!(
                 "Before {who} {doing}, the line of {} leaves the caches.",
                 line()
             ),
-            Kind::Fill => {
+            Fill => {
                 format!(
                     "Before {who} {doing}, the line of {} is read into the caches.",
                     line()
                 )
             }
-            Kind::Pending => format!("{who} finds an interrupt pending."),
-            Kind::WfiReturns => format!("An interrupt ends the terminal WFI of {who}."),
-            Kind::Denied => format!("The platform refuses {who}'s power-down."),
-            Kind::Answered => {
+            Pending => format!("{who} finds an interrupt pending."),
+            WfiReturns => format!("An interrupt ends the terminal WFI of {who}."),
+            Denied => format!("The platform refuses {who}'s power-down."),
+            Answered => {
                 format!("The platform's answer for {who}'s call is its number {value}.")
             }
-            Kind::PowerOnFails => format!("The power controller refuses what {who} asks for."),
-            Kind::LateTick => format!("{who} {doing}, and its tick does not come yet."),
-            Kind::StoreLeaves => {
+            PowerOnFails => format!("The power controller refuses what {who} asks for."),
+            LateTick => format!("{who} {doing}, and its tick does not come yet."),
+            StoreLeaves => {
                 format!("Before {who} {doing}, the others see a store that it made before.")
             }
-            Kind::ExclusiveFails => format!("{who} {doing}, and that fails."),
-            Kind::TimesOut => format!("{who} {doing}, and the time of its next wait ends at once."),
-            Kind::Spurious => format!("{who}'s wait for an event ends without one."),
+            ExclusiveFails => format!("{who} {doing}, and that fails."),
+            TimesOut => format!("{who} {doing}, and the time of its next wait ends at once."),
+            Spurious => format!("{who}'s wait for an event ends without one."),
         }
     }
 
@@ -178,7 +191,7 @@ impl<'s, C: Script> Narrator<'s, C> {
     /// for a step that missed nothing.
     pub fn missed(&self, steps: &[Step], at: usize) -> Option<String> {
         let here = steps.get(at)?;
-        let Operation::Loaded {
+        let Loaded {
             newest: Some((writer, _)),
             cached,
             early,
@@ -223,20 +236,21 @@ impl<'s, C: Script> Narrator<'s, C> {
         let mut found: Vec<(bool, usize, usize, Option<usize>)> = Vec::new();
         for (at, step) in steps.iter().enumerate() {
             match step.did {
-                Operation::Store { cell, .. } => {
+                Store { cell, .. } => {
                     let before = stores.get(&cell).map(|&(before, _)| before);
                     stores.insert(cell, (at, before));
                 }
-                Operation::Update { cell, .. } => {
+                Update { cell, .. } => {
                     stores.remove(&cell);
                 }
-                Operation::Loaded { cell, value, .. }
+                Loaded { cell, value, .. }
                     if step.process == last.process && unusual.contains(&(step.process, cell)) =>
                 {
                     let Some(&(store, before)) = stores.get(&cell) else {
                         continue;
                     };
-                    let stored = |at: usize| matches!(steps[at].did, Operation::Store { value: of, .. } if of == value);
+                    let stored =
+                        |at: usize| matches!(steps[at].did, Store { value: of, .. } if of == value);
                     if steps[store].process == step.process || !stored(store) {
                         continue;
                     }
@@ -244,7 +258,7 @@ impl<'s, C: Script> Narrator<'s, C> {
                         steps[before].process == step.process && !stored(before)
                     });
                     found.retain(
-                        |&(_, load, ..)| !matches!(steps[load].did, Operation::Loaded { cell: of, .. } if of == cell),
+                        |&(_, load, ..)| !matches!(steps[load].did, Loaded { cell: of, .. } if of == cell),
                     );
                     found.push((took_own, at, store, before));
                 }
@@ -277,7 +291,7 @@ impl<'s, C: Script> Narrator<'s, C> {
         let over = match before.map(|before| &steps[before]) {
             Some(Step {
                 process,
-                did: Operation::Store { value, .. },
+                did: Store { value, .. },
                 ..
             }) => {
                 format!(", over the {value:#x} of {}", self.process(*process))
@@ -285,7 +299,7 @@ impl<'s, C: Script> Narrator<'s, C> {
             _ => String::new(),
         };
         let value = match writer.did {
-            Operation::Store { value, .. } => value,
+            Store { value, .. } => value,
             _ => 0,
         };
         format!(
@@ -303,10 +317,10 @@ impl<'s, C: Script> Narrator<'s, C> {
             .filter(|step| step.process == steps[within].process)
         {
             match step.did {
-                Operation::Act { act, with } if act.ends_action => {
+                Act { act, with } if act.ends_action => {
                     return format!(", for which it {}", act.words(with));
                 }
-                Operation::Action { .. } => break,
+                Action { .. } => break,
                 _ => {}
             }
         }
@@ -358,18 +372,16 @@ pub fn that_matter(
     let (mut always, mut told, mut aside) = (Vec::new(), Vec::new(), Vec::new());
     for (at, step) in steps.iter().enumerate().rev() {
         let matters = match step.did {
-            Operation::Load { .. } => false,
-            Operation::Loaded { cell, .. } => {
-                processes.contains(&step.process) && cells.insert(cell)
-            }
-            Operation::Store { cell, .. } | Operation::Update { cell, .. } => {
+            Load { .. } => false,
+            Loaded { cell, .. } => processes.contains(&step.process) && cells.insert(cell),
+            Store { cell, .. } | Update { cell, .. } => {
                 let seen = cells.remove(&cell);
                 if seen && !processes.contains(&step.process) {
                     processes.push(step.process);
                 }
                 seen
             }
-            Operation::Action { .. } | Operation::Act { .. } => true,
+            Action { .. } | Act { .. } => true,
             _ => {
                 aside.extend(processes.contains(&step.process).then_some(at));
                 false
