@@ -13,6 +13,12 @@ pub enum Answer {
     Unknown,
 }
 
+impl From<bool> for Answer {
+    fn from(is_yes: bool) -> Self {
+        if is_yes { Self::Yes } else { Self::No }
+    }
+}
+
 impl Answer {
     /// The exit status that says so.
     pub fn status(self) -> u8 {

@@ -2,13 +2,18 @@
 
 use proc_macro2::Span;
 use serde::Deserialize;
-use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
-use std::ops::Range;
-use std::path::{Path, PathBuf};
-use std::{env, fs};
-use syn::spanned::Spanned;
-use syn::visit::{self, Visit};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    env,
+    fmt::Display,
+    fs,
+    ops::Range,
+    path::{Path, PathBuf},
+};
+use syn::{
+    spanned::Spanned,
+    visit::{self, Visit},
+};
 
 /// A fault of a list.
 #[derive(Deserialize)]
@@ -52,15 +57,18 @@ struct Change {
 
 fn read(path: &Path) -> String {
     println!("cargo::rerun-if-changed={}", path.display());
-    fs::read_to_string(path)
-        .unwrap_or_else(|error| panic!("cannot read {}: {error}", path.display()))
+    must(fs::read_to_string(path), path)
+}
+
+/// What cannot be done with a file ends the build.
+fn must<T>(result: Result<T, impl Display>, path: &Path) -> T {
+    result.unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
 /// The Rust files of a folder, each with its name and its text.
 fn sources_in(folder: &Path) -> BTreeMap<String, String> {
     println!("cargo::rerun-if-changed={}", folder.display());
-    let entries = fs::read_dir(folder)
-        .unwrap_or_else(|error| panic!("cannot read {}: {error}", folder.display()));
+    let entries = must(fs::read_dir(folder), folder);
     let sources = entries
         .map(|entry| entry.expect("an entry of the folder").path())
         .filter(|path| path.extension().is_some_and(|found| found == "rs"));
@@ -325,7 +333,7 @@ impl Source {
 
     /// The text with a copy of each changed function for each fault that changes it.
     fn with_faults(&mut self, faults: &[(String, u64)]) -> String {
-        let mut edits = Vec::new();
+        let mut edits = vec![];
         let changed: BTreeSet<usize> = self.changes.keys().map(|(body, _)| *body).collect();
         for &number in &changed {
             let at = self.bodies[number].at.clone();
@@ -333,14 +341,14 @@ impl Source {
             for (&(_, fault), own) in self.changes.range((number, 0)..(number + 1, 0)) {
                 let (name, id) = &faults[fault];
                 let copy = rewritten(&self.text, at.clone(), own.iter().chain(&self.always));
-                writeln!(text, "{id:#x} => // fault {name}\n{copy}").expect("a string grows");
+                text += &format!("{id:#x} => // fault {name}\n{copy}\n");
             }
             let plain = rewritten(
                 &self.text,
                 at.clone(),
                 self.always.iter().chain(&self.counters),
             );
-            writeln!(text, "_ => // no fault\n{plain}\n}} }}").expect("a string grows");
+            text += &format!("_ => // no fault\n{plain}\n}} }}\n");
             edits.push(Edit { at, text });
         }
         let within = |edit: &Edit| changed.iter().any(|&body| edit.lies_in(&self.bodies[body]));
@@ -367,8 +375,8 @@ fn rewritten<'e>(text: &str, part: Range<usize>, edits: impl Iterator<Item = &'e
             "two changes of one fault overlap at `{}`",
             &text[edit.at.clone()]
         );
-        new.push_str(&text[from..edit.at.start]);
-        new.push_str(&edit.text);
+        new += &text[from..edit.at.start];
+        new += &edit.text;
         from = edit.at.end;
     }
     new + &text[from..part.end]
@@ -392,7 +400,7 @@ pub fn compile(sources: &str) {
     println!("cargo::rerun-if-env-changed={LENIENT}");
     println!("cargo::rerun-if-env-changed={MUTANTS}");
 
-    let mut places = Vec::new();
+    let mut places = vec![];
     let mut sources = BTreeMap::new();
     for (file, text) in texts {
         let source = Source::new(&file, text, &mut places);
@@ -405,10 +413,10 @@ pub fn compile(sources: &str) {
     );
 
     let (mut table, ids) = write_faults(sum, faults(&here, &library), &mut sources);
-    table.push_str("];\n\n/// The branches of the library, in the order of `seeded::reached`.\n");
-    table.push_str("pub static PLACES: &[seeded::Place] = &[\n");
-    table.push_str(&places.join("\n"));
-    table.push_str("\n];\n");
+    table += "];\n\n/// The branches of the library, in the order of `seeded::reached`.\n";
+    table += "pub static PLACES: &[seeded::Place] = &[\n";
+    table += &places.join("\n");
+    table += "\n];\n";
 
     let library = sources
         .remove("lib")
@@ -433,7 +441,7 @@ fn checksum(texts: &BTreeMap<String, String>) -> u64 {
         .iter()
         .flat_map(|(name, source)| name.bytes().chain(source.bytes()))
         .fold(0xcbf2_9ce4_8422_2325_u64, |sum, byte| {
-            (sum ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+            (sum ^ byte as u64).wrapping_mul(0x0000_0100_0000_01b3)
         })
 }
 
@@ -447,9 +455,9 @@ fn write_faults(
     let mut table = format!(
         "/// The sources of the library, as a number that changes with them.\npub const SOURCES: u64 = {sum:#x};\n\n"
     );
-    table.push_str("/// All faults, by name.\npub static FAULTS: &[seeded::Fault] = &[\n");
+    table += "/// All faults, by name.\npub static FAULTS: &[seeded::Fault] = &[\n";
     let lenient = env::var_os(LENIENT).is_some();
-    let mut ids = Vec::new();
+    let mut ids = vec![];
     for (
         number,
         (
@@ -488,8 +496,9 @@ fn write_faults(
             }
             Err(why) => panic!("{name} of {}: {why}", path.display()),
         }
-        writeln!(table, "    seeded::Fault {{ name: {name:?}, commit: {commit:?}, what: {what:?}, id: {id:#x} }},")
-            .expect("a string grows");
+        table += &format!(
+            "    seeded::Fault {{ name: {name:?}, commit: {commit:?}, what: {what:?}, id: {id:#x} }},\n"
+        );
     }
     (table, ids)
 }
@@ -503,10 +512,9 @@ fn faults(here: &Path, library: &Path) -> Vec<(PathBuf, Fault)> {
         .unwrap_or_default();
     let mutants =
         env::var_os(MUTANTS).map(|folder| Path::new(&folder).join(name).with_extension("toml"));
-    let mut faults = Vec::new();
+    let mut faults = vec![];
     for path in [here.join("faults.toml")].into_iter().chain(mutants) {
-        let list: Faults = toml::from_str(&read(&path))
-            .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        let list: Faults = must(toml::from_str(&read(&path)), &path);
         faults.extend(list.fault.into_iter().map(|fault| (path.clone(), fault)));
     }
     faults
@@ -524,20 +532,17 @@ fn as_included(library: &str, out: &Path) -> String {
             .and_then(|line| line.strip_prefix("mod ").or(line.strip_prefix("pub mod ")));
         if let Some(module) = module {
             // The library itself is held to lints; of a fault nobody expects it.
-            writeln!(
-                text,
-                "#[allow(warnings, clippy::all)]\n#[path = {:?}]",
+            text += &format!(
+                "#[allow(warnings, clippy::all)]\n#[path = {:?}]\n",
                 out.join(format!("{module}.rs"))
-            )
-            .expect("a string grows");
+            );
         }
-        text.push_str(line);
+        text += line;
         text.push('\n');
     }
     text
 }
 
 fn write(path: &Path, text: &str) {
-    fs::write(path, text)
-        .unwrap_or_else(|error| panic!("cannot write {}: {error}", path.display()));
+    must(fs::write(path, text), path);
 }

@@ -2,18 +2,18 @@
 
 use crate::printout::Printout;
 use clap::Args;
-use console::Console;
-use console::Progress;
+use console::{Console, Progress};
 use explorations::Recordable;
 use explore::{Exploration, Limits, MachineOptions, Mode, Psci, Rcu, Strategy, explore_on};
 use miette::IntoDiagnostic;
 use seeded::Fault;
 use serde::Serialize;
 use serde_json::json;
-use std::sync::Arc;
-use std::time::{Duration, Instant};
-use stopwatt::Answer;
-use stopwatt::output::Format;
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+use stopwatt::{Answer, output::Format};
 
 /// Options of `explore faults`.
 #[derive(Args)]
@@ -144,14 +144,14 @@ fn look_for(subject: &impl Recordable, seed: u64, limits: Limits, progress: &Pro
 }
 
 fn find(console: &Console, options: &FaultsOptions) -> miette::Result<Printout> {
-    let mut rows = Vec::new();
-    let mut values = Vec::new();
+    let mut rows = vec![];
+    let mut values = vec![];
     let mut all = true;
     let progress = Arc::new(Progress::default());
     let shown = console.show(progress.clone());
     for (library, faults, search) in LIBRARIES {
         for fault in faults {
-            let mut tries = Vec::new();
+            let mut tries = vec![];
             for seed in options.seed..options.seed + 3 {
                 progress.check().into_diagnostic()?;
                 progress.say(&format!("{}, seed {seed}", fault.name));
@@ -167,7 +167,7 @@ fn find(console: &Console, options: &FaultsOptions) -> miette::Result<Printout> 
         }
     }
     drop(shown);
-    let answer = if all { Answer::Yes } else { Answer::No };
+    let answer = all.into();
     if options.format == Format::Json {
         return Ok(Printout::json(
             answer,

@@ -1,15 +1,16 @@
 //! `stopwatt explore litmus FILE...`: stock tests, answered by Arm's model.
 
 use crate::printout::{Form, Printout};
-use clap::Args;
+use clap::{Args, value_parser};
 use litmus::expected::{self, Expectation};
 use litmus::{Error, ErrorKind, Test};
 use miette::miette;
 use rayon::prelude::*;
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-use stopwatt::Answer;
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
 use stopwatt::output::Format;
 
 /// Options of `explore litmus`.
@@ -30,10 +31,10 @@ pub struct LitmusOptions {
     skip_unsupported: bool,
     /// Jumps backwards in a thread after which a run is left out, as herd7's -unroll. A test whose
     /// verdict could be another one with more of them has no answer.
-    #[arg(long, default_value_t = ::litmus::UNROLL, value_name = "N", value_parser = clap::value_parser!(u32).range(..=64))]
+    #[arg(long, default_value_t = ::litmus::UNROLL, value_name = "N", value_parser = value_parser!(u32).range(..=64))]
     unroll: u32,
     /// Steps of the search that each test may take; one that takes more has no answer.
-    #[arg(long, default_value_t = ::litmus::LIMIT, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, default_value_t = ::litmus::LIMIT, value_name = "N", value_parser = value_parser!(u64).range(1..))]
     steps: u64,
     /// The way to print the result.
     #[arg(long, default_value = "term", value_name = "FORMAT")]
@@ -48,7 +49,7 @@ type Outcome = Result<Answered, Error>;
 
 pub fn answer(options: &LitmusOptions) -> miette::Result<Printout> {
     let expected = options.expect.as_deref().map(read_expected).transpose()?;
-    let mut files = Vec::new();
+    let mut files = vec![];
     for file in &options.files {
         find(file, &mut files)?;
     }
@@ -71,16 +72,8 @@ pub fn answer(options: &LitmusOptions) -> miette::Result<Printout> {
             outcomes.len()
         ))
     } else {
-        Ok(
-            if outcomes
-                .iter()
-                .any(|outcome| matches!(outcome, Ok((_, _, Some(_)))))
-            {
-                Answer::No
-            } else {
-                Answer::Yes
-            },
-        )
+        let differs = |outcome| matches!(outcome, &Ok((_, _, Some(_))));
+        Ok((!outcomes.iter().any(differs)).into())
     };
     Ok(Printout { answer, form })
 }
@@ -162,38 +155,34 @@ fn in_text(files: &[PathBuf], outcomes: &[Outcome], is_compared: bool) -> String
         match outcome {
             Ok((test, answer, difference)) => {
                 let is_answered = is_compared || answer.doubt(test).is_none();
-                answered += usize::from(is_answered);
-                skipped += usize::from(!is_answered);
+                answered += is_answered as usize;
+                skipped += (!is_answered) as usize;
                 if !is_compared {
-                    text.push_str(&answer.text(test));
+                    text += &answer.text(test);
                     text.push('\n');
                 }
                 if let Some(difference) = difference {
                     differ += 1;
-                    text.push_str(&format!(
-                        "{} ({}): {difference}\n",
-                        test.name,
-                        file.display()
-                    ));
+                    text += &format!("{} ({}): {difference}\n", test.name, file.display());
                 }
             }
             Err(error) => {
                 skipped += 1;
-                text.push_str(&told(file, error));
+                text += &told(file, error);
                 text.push('\n');
             }
         }
     }
     if is_compared {
-        text.push_str(&format!(
+        text += &format!(
             "{answered} answered: {} as expected, {differ} not.",
             answered - differ
-        ));
+        );
     } else {
-        text.push_str(&format!("{answered} answered."));
+        text += &format!("{answered} answered.");
     }
     if skipped > 0 {
-        text.push_str(&format!(" {skipped} got no answer."));
+        text += &format!(" {skipped} got no answer.");
     }
     text.push('\n');
     text

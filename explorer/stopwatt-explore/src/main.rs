@@ -13,10 +13,11 @@ mod search;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 use console::Console;
 use printout::Form;
-use std::ffi::OsString;
-use std::process::ExitCode;
-use stopwatt::shell_commands::{self, CompletionsOptions, ManOptions};
-use stopwatt::{Answer, Program, output};
+use std::{ffi::OsString, process::ExitCode};
+use stopwatt::{
+    Answer, Program, output,
+    shell_commands::{self, CompletionsOptions, ManOptions},
+};
 
 /// Tries interleavings, memory orders and refusals of the hardware, until one breaks an invariant.
 #[derive(Parser)]

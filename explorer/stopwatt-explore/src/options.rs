@@ -1,13 +1,15 @@
 //! What `stopwatt explore psci` and `stopwatt explore rcu` are told, and the plan that it makes.
 
-use clap::{Args, ValueEnum};
+use clap::{Args, ValueEnum, value_parser};
 use document::{Document, nearest};
 use explorations::{Recordable, experiment};
 use explore::{Exploration, Limits, MachineOptions, Mode, Psci, Rcu, Script, Strategy};
 use miette::miette;
 use seeded::Fault;
-use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
 use stopwatt::report_command::TellingOptions;
 
 /// A search: what is explored and for how long, and where the finding goes.
@@ -31,7 +33,7 @@ pub struct SearchOptions {
     #[arg(long = "for", value_name = "TIME", value_parser = duration)]
     time: Option<Duration>,
     /// The number of schedules to try.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", value_parser = value_parser!(u64).range(1..))]
     schedules: Option<u64>,
     /// The way to choose: random, pct:N (N changes of priority), passing-over or few:N (about N
     /// deviations); may be given again [default: random, pct:3 and passing-over in turn]. dpor,
@@ -40,13 +42,13 @@ pub struct SearchOptions {
     strategy: Vec<Strategy>,
     /// Operations that a run may make before it counts as one that never ends [default: 10000, for
     /// RCU 200000].
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(i64::from(*Limits::STEPS.start())..=i64::from(*Limits::STEPS.end())))]
+    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(i64::from(*Limits::STEPS.start())..=i64::from(*Limits::STEPS.end())))]
     steps: Option<u32>,
     /// Seed of everything that is drawn.
     #[arg(long, default_value_t = 1, value_name = "N")]
     seed: u64,
     /// Threads that share what is drawn; what is found is the same, whatever their number is.
-    #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=64))]
+    #[arg(long, default_value_t = 1, value_name = "N", value_parser = value_parser!(u8).range(1..=64))]
     threads: u8,
     /// File that says what the CPUs do.
     #[arg(long, value_name = "FILE")]
@@ -79,7 +81,7 @@ States are those of the CPU, its cluster and the system: 0 runs, 1 keeps its con
 Exit status: 0 when nothing was found, 1 when something was, 2 when it cannot be done.")]
 pub struct PsciOptions {
     /// CPUs of the machine, in clusters of two [default: 6, or those of the scenario].
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=explore::MOST_CPUS as i64))]
+    #[arg(long, value_name = "N", value_parser = value_parser!(u8).range(1..=explore::MOST_CPUS as i64))]
     cpus: Option<u8>,
     /// Give the library a fault: `stopwatt explore faults` lists them.
     #[arg(long, value_name = "NAME", value_parser = |name: &str| find_fault(psci_faults::FAULTS, name))]
@@ -124,7 +126,7 @@ Actions: read, leave, replace, switch, thread, idle, off, jiffy; docs/explore.md
 Exit status: 0 when nothing was found, 1 when something was, 2 when it cannot be done.")]
 pub struct RcuOptions {
     /// CPUs of the machine [default: 4, or those of the scenario].
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(2..=explore::MOST_CPUS as i64))]
+    #[arg(long, value_name = "N", value_parser = value_parser!(u8).range(2..=explore::MOST_CPUS as i64))]
     cpus: Option<u8>,
     /// Give the library a fault: `stopwatt explore faults` lists them.
     #[arg(long, value_name = "NAME", value_parser = |name: &str| find_fault(rcu_faults::FAULTS, name))]
@@ -273,7 +275,7 @@ fn cpus(
     otherwise: usize,
 ) -> miette::Result<usize> {
     match (scenario.map(Script::cpus), asked) {
-        (Some(have), Some(cpus)) if have != usize::from(cpus) => Err(miette!(
+        (Some(have), Some(cpus)) if have != cpus as usize => Err(miette!(
             help = "leave --cpus out, or give the scenario that many",
             "--cpus is {cpus}, and the scenario has {have} CPUs"
         )),

@@ -8,14 +8,14 @@ use explorations::{Recordable, Schedule, subject_of};
 use explore::{Account, CounterexampleIn, Psci, Rcu, Subject};
 use miette::{Context, IntoDiagnostic, miette};
 use published::Published;
-use recording::Reader;
-use recording::facts::{Exploration, LastOperation};
+use recording::{
+    Reader,
+    facts::{Exploration, LastOperation},
+};
 use report::Report;
 use serde_json::json;
 use std::path::PathBuf;
-use stopwatt::Answer;
-use stopwatt::output::Format;
-use stopwatt::report_command;
+use stopwatt::{output::Format, report_command};
 
 /// Options of `explore replay`.
 #[derive(Args)]
@@ -58,9 +58,9 @@ pub fn replay(console: &Console, options: &ReplayOptions) -> miette::Result<Prin
     })?;
     let text = &Document::new("the schedule", facts.schedule.as_str());
     let refused = |error: String| miette!("{}: {error}", cannot());
-    match subject_of(text).map_err(refused)? {
-        subject if subject == Rcu::NAME => replay_of::<Rcu>(console, options, text, header.seed),
-        subject if subject == Psci::NAME => replay_of::<Psci>(console, options, text, header.seed),
+    match subject_of(text).map_err(refused)?.as_str() {
+        Rcu::NAME => replay_of::<Rcu>(console, options, text, header.seed),
+        Psci::NAME => replay_of::<Psci>(console, options, text, header.seed),
         subject => Err(refused(format!(
             "the schedule is for `{subject}`, and there are `psci` and `rcu`"
         ))),
@@ -78,11 +78,7 @@ fn replay_of<S: Recordable>(
         .map_err(|error| miette!("cannot replay {folder}: {error}"))?;
     let (ran, account) = subject.account(&found, limits);
     let same = ran.hash == found.hash;
-    let answer = if ran.failure.is_some() {
-        Answer::No
-    } else {
-        Answer::Yes
-    };
+    let answer = ran.failure.is_none().into();
     let recording = ran
         .failure
         .as_ref()
@@ -109,12 +105,10 @@ fn replay_of<S: Recordable>(
         String::new()
     };
     if let Some(recording) = &recording {
-        text.push_str(
-            &Report::new(recording, &folder, &Published::default())
-                .run_text(console.style, options.all),
-        );
+        text += &Report::new(recording, &folder, &Published::default())
+            .run_text(console.style, options.all);
     }
-    text.push_str(&match (&ran.failure, same) {
+    text += &match (&ran.failure, same) {
         (Some(_), true) => format!("The same {} operations.\n", ran.steps),
         (Some(failure), false) => {
             format!(
@@ -123,7 +117,7 @@ fn replay_of<S: Recordable>(
             )
         }
         (None, _) => format!("{} operations, and nothing breaks any more.\n", ran.steps),
-    });
+    };
     Ok(Printout::text(answer, text))
 }
 
@@ -138,9 +132,7 @@ fn operations<S: Recordable>(
     let mut text: String = told.iter().map(line).collect();
     if told.len() < account.steps.len() {
         let left_out = account.steps.len() - told.len();
-        text.push_str(&format!(
-            "{left_out} operations that led to nothing of this are left out.\n"
-        ));
+        text += &format!("{left_out} operations that led to nothing of this are left out.\n");
     }
     text
 }
