@@ -30,7 +30,7 @@ fn coverage<S: Recordable>(tally: &TallyOf<S>) -> facts::Coverage {
     let chosen =
         chosen.map(|(kind, count)| item("what the machine chose", "", kind.words(), count));
     let [word, actor] = S::NAMES;
-    let (mut both_orders, mut one_order, mut one_way) = (0, 0, Vec::new());
+    let (mut both_orders, mut one_order, mut one_way) = (0, 0, vec![]);
     for (of, first, second, both) in coverage.pairs() {
         if both {
             both_orders += 1;
@@ -66,7 +66,7 @@ fn coverage<S: Recordable>(tally: &TallyOf<S>) -> facts::Coverage {
 /// Functions that were never called, by file, and the branches of the others that were never taken.
 fn never<S: Recordable>(reached: &[u64]) -> (Vec<String>, Vec<String>) {
     let mut called: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    let (mut taken, mut inside) = (Vec::new(), true);
+    let (mut taken, mut inside) = (vec![], true);
     for (place, &count) in S::PLACES.iter().zip(reached) {
         if place.kind == "called" {
             inside = count > 0;

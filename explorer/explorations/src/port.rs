@@ -5,21 +5,24 @@
     reason = "a shared object is called by its C interface, and calls back"
 )]
 
-use explore::{Board, Hook, HooksFile, Invariant, MOST_CPUS, Operation, Port};
+use explore::{About, Board, Hook, HooksFile, Invariant, MOST_CPUS, Operation, Own, Port};
 use interleavings::subject::{AtomicOrder, Fence, Order};
-use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, Signal, sigaction};
-use nix::unistd::write;
+use nix::{
+    sys::signal::{SaFlags, SigAction, SigHandler, SigSet, Signal, sigaction},
+    unistd::write,
+};
 use shared_object::{Wrong, tables, text};
-use std::cell::Cell;
-use std::ffi::{c_char, c_int, c_uint, c_void};
-use std::mem::transmute;
-use std::path::Path;
-use std::ptr;
-use std::slice;
-use std::sync::Once;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::{
+    cell::Cell,
+    ffi::{c_char, c_int, c_void},
+    mem::transmute,
+    path::Path,
+    ptr, slice,
+    sync::Once,
+    sync::atomic::{AtomicUsize, Ordering::Relaxed},
+};
 
-const ABI: u32 = 2;
+const ABI: u32 = 3;
 const ORDERS: [Order; 2] = [Order::Relaxed, Order::Ordered];
 const VARIABLES_MAX: usize = 64;
 const HELP: &str = "a shared object with hooks: cc -O2 -shared -fPIC port.c -o port.so; docs/explore-hooks.md has one";
@@ -60,6 +63,7 @@ struct Table {
     hardware: *mut *const Hardware,
     variables: *const *const c_char,
     hooks: [Option<Function>; Hook::ALL.len()],
+    own: Own,
 }
 
 type Function = unsafe extern "C" fn();
@@ -93,6 +97,8 @@ hardware! {
     open_port(board) { board.open_port() }
     power_down(board, with_cluster: c_int) { board.cut_power(with_cluster != 0) }
     power_on(board, cpu: u32) -> c_int { if board.give_power(cpu) { 0 } else { -1 } }
+    device(board, address: u64) { board.use_device(address) }
+    wait(board) { board.wait_in_hook() }
     check(board, holds: c_int, what: *const c_char) {
         if holds == 0 {
             // SAFETY: the interface asks for a text.
@@ -124,8 +130,7 @@ fn on_board<R>(act: impl FnOnce(&Board) -> R) -> R {
 /// A port that stays loaded.
 #[derive(Debug)]
 struct LoadedPort {
-    file: HooksFile,
-    variables: Vec<String>,
+    about: About,
     running: &'static Running,
     hooks: [Option<Function>; Hook::ALL.len()],
     /// Its writable memory: address and bytes of each piece, and what was there first.
@@ -134,12 +139,8 @@ struct LoadedPort {
 }
 
 impl Port for LoadedPort {
-    fn file(&self) -> &HooksFile {
-        &self.file
-    }
-
-    fn variables(&self) -> &[String] {
-        &self.variables
+    fn about(&self) -> &About {
+        &self.about
     }
 
     fn running(&self) -> Option<&str> {
@@ -150,49 +151,26 @@ impl Port for LoadedPort {
         self.hooks[hook as usize].is_some()
     }
 
-    fn call(&self, board: &Board, hook: Hook, argument: u64, states: &mut [u8]) -> Option<i32> {
+    fn call(&self, board: &Board, hook: Hook, arguments: &[u64], states: &mut [u8]) -> Option<i32> {
         let function = self.hooks[hook as usize]?;
         CALL.set((board, Some(self.running)));
         self.running.at.store(
             LOADS + 1 + hook as usize * MOST_CPUS + board.process(),
             Relaxed,
         );
-        let (at, count, number) = (
-            states.as_mut_ptr(),
-            states.len() as c_uint,
-            argument as c_uint,
-        );
-        // SAFETY: the functions are of these types by the interface, and the states are as many as
-        // it says.
+        let behind = [states.as_mut_ptr() as u64, states.len() as u64];
+        let mut given = [0; 5];
+        for (given, value) in given.iter_mut().zip(arguments.iter().chain(&behind)) {
+            *given = *value;
+        }
+        let [a, b, c, d, e] = given;
+        // SAFETY: the functions take numbers and addresses, which are in registers of their own on
+        // all machines that this is built for: what a function does not take it does not look at. The
+        // states are as many as the interface says.
         let result = unsafe {
-            match hook {
-                Hook::SetUp => {
-                    function();
-                    0
-                }
-                Hook::On | Hook::EntryPoint => {
-                    transmute::<Function, extern "C" fn(u64) -> c_int>(function)(argument)
-                }
-                Hook::Validate => transmute::<Function, extern "C" fn(c_uint, *mut u8) -> c_int>(
-                    function,
-                )(number, at),
-                Hook::TargetState => transmute::<
-                    Function,
-                    extern "C" fn(c_uint, *mut u8, c_uint) -> u8,
-                >(function)(number, at, count)
-                .into(),
-                Hook::OffEarly => {
-                    transmute::<Function, extern "C" fn(*mut u8) -> c_int>(function)(at)
-                }
-                Hook::Standby => {
-                    transmute::<Function, extern "C" fn(u8)>(function)(argument as u8);
-                    0
-                }
-                _ => {
-                    transmute::<Function, extern "C" fn(*mut u8)>(function)(at);
-                    0
-                }
-            }
+            transmute::<Function, extern "C" fn(u64, u64, u64, u64, u64) -> c_int>(function)(
+                a, b, c, d, e,
+            )
         };
         self.running.at.store(0, Relaxed);
         CALL.take();
@@ -269,13 +247,15 @@ pub fn load_port(file: &Path) -> Result<&'static dyn Port, Wrong> {
     let shown = file.display();
     let bytes = disk::read(file, disk::MOST_BYTES)
         .map_err(|error| Wrong::new(format!("{shown}: {error}"), HELP))?;
-    let hooks = Hook::ALL
-        .into_iter()
-        .flat_map(|hook| (0..MOST_CPUS).map(move |cpu| (hook.name(), cpu)));
-    let texts = hooks.map(|(hook, cpu)| format!("{shown}: {hook} on CPU {cpu}"));
-    let texts = [format!("{shown}, as it was loaded,")]
-        .into_iter()
-        .chain(texts)
+    let text_of = |at: usize| match at.checked_sub(LOADS) {
+        None => format!("{shown}, as it was loaded,"),
+        Some(at) => {
+            let (hook, cpu) = (Hook::ALL[at / MOST_CPUS].name(), at % MOST_CPUS);
+            format!("{shown}: {hook} on CPU {cpu}")
+        }
+    };
+    let texts = (0..LOADS + Hook::ALL.len() * MOST_CPUS)
+        .map(text_of)
         .collect();
     let named = HooksFile {
         file: file.canonicalize().unwrap_or(file.to_owned()),
@@ -318,16 +298,19 @@ pub fn load_port(file: &Path) -> Result<&'static dyn Port, Wrong> {
     // SAFETY: by the interface a variable of the port.
     unsafe { *table.hardware = &raw const HARDWARE };
     let address = hooks[Hook::On as usize].map_or(0, |hook| hook as usize);
-    let mut pieces: (usize, Vec<Piece>) = (address, Vec::new());
+    let mut pieces: (usize, Vec<Piece>) = (address, vec![]);
     // SAFETY: the function gets the pieces back, and nobody else has them meanwhile.
     unsafe { libc::dl_iterate_phdr(Some(find_pieces), (&raw mut pieces).cast()) };
     let mut port = LoadedPort {
-        file: named,
-        variables,
+        about: About {
+            file: named,
+            variables,
+            own: table.own,
+        },
         running,
         hooks,
         pieces: pieces.1,
-        first: Vec::new(),
+        first: vec![],
     };
     port.first = port.data();
     Ok(Box::leak(Box::new(port)))

@@ -1,14 +1,12 @@
 //! A run of the explorer as a recording.
 
-use crate::coverage::add_coverage;
-use crate::recorded::Recordable;
-use crate::schedule::Schedule;
-use explore::story::{Narrator, step_of, that_matter};
+use crate::{coverage::add_coverage, recorded::Recordable, schedule::Schedule};
 use explore::{
-    Account, CounterexampleIn, Deviation, HooksFile, Limits, Operation, Port, Script, Step, TallyOf,
+    Account, CounterexampleIn, Deviation, HooksFile, Limits, Operation, Script, Step, TallyOf,
+    story::{Narrator, step_of, that_matter},
 };
 use recording::{Header, Lane, Recording, Series, facts, metrics};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The experiment's name in recordings.
 pub fn experiment<S: Recordable>() -> String {
@@ -52,12 +50,12 @@ pub fn record<S: Recordable>(
     if let Some(last) = steps.len().checked_sub(1) {
         events.mark(last, BROKEN.0, 0);
     }
-    for (metric, unit, value) in [
-        ("deviations", "", found.schedule.len() as f64),
-        ("operations", "", steps.len() as f64),
-        ("run", "", found.run as f64),
+    for (metric, value) in [
+        ("deviations", found.schedule.len() as u64),
+        ("operations", steps.len() as u64),
+        ("run", found.run),
     ] {
-        recording.measure(series, 0, metric, unit, value);
+        recording.measure(series, 0, metric, "", value as f64);
     }
     recording
 }
@@ -78,13 +76,13 @@ impl<S: Recordable> Events<'_, S> {
     /// Adds step `at`, with its marks.
     fn add_step(&mut self, at: usize) {
         let step = &self.account.steps[at];
-        let process = usize::from(step.process);
+        let process = step.process as usize;
         let (begin, end) = (at as u64, at as u64 + 1);
         if let Operation::Action { number } = step.did {
             let before: usize = (0..process).map(|cpu| self.found.script.actions(cpu)).sum();
             // An action of a kernel has no end but the next one.
             self.end_call(process, begin);
-            let number = (before + usize::from(number)) as u32;
+            let number = (before + number as usize) as u32;
             self.add(process, begin, "call", number);
             self.calling[process] = true;
         }
@@ -114,7 +112,7 @@ impl<S: Recordable> Events<'_, S> {
 
     /// Marks the beginning of step `at`.
     fn mark(&mut self, at: usize, point: &str, argument: u32) {
-        let process = usize::from(self.account.steps[at].process);
+        let process = self.account.steps[at].process as usize;
         self.add(process, at as u64, point, argument);
     }
 
@@ -145,7 +143,7 @@ fn header<S: Recordable>(subject: &S, seed: u64) -> Header {
     let mut header = Header::new(&experiment::<S>(), "explore", "us");
     header.seed = seed;
     header.iterations = 1;
-    if let Some(HooksFile { file, crc32 }) = subject.port().map(Port::file) {
+    if let Some(HooksFile { file, crc32 }) = subject.port().map(|port| &port.about().file) {
         header.notes.push(format!(
             "The platform's hooks are those of {} (CRC-32 {crc32}).",
             file.display()
@@ -188,7 +186,7 @@ fn header_of_finding<S: Recordable>(
         missed: missed.take(MISSED_SHOWN).collect(),
         cause: account.cause.as_ref().map(|cause| sentence(&cause.what)),
         causes: if account.cause.is_some() {
-            Vec::new()
+            vec![]
         } else {
             narrator.causes(steps, &account.unusual)
         },
@@ -277,10 +275,6 @@ fn names_of_calls(script: &impl Script) -> Vec<String> {
 }
 
 fn names_of_operations(steps: &[Step]) -> BTreeMap<&'static str, u32> {
-    let mut names: BTreeMap<&'static str, u32> =
-        steps.iter().map(|step| (step.did.kind(), 0)).collect();
-    for (number, value) in (0..).zip(names.values_mut()) {
-        *value = number;
-    }
-    names
+    let kinds: BTreeSet<_> = steps.iter().map(|step| step.did.kind()).collect();
+    kinds.into_iter().zip(0..).collect()
 }

@@ -1,14 +1,12 @@
 //! A schedule as text.
 
-use crate::port::load_port;
-use crate::recorded::Recordable;
+use crate::{port::load_port, recorded::Recordable};
 use document::Document;
 use explore::{
     Counterexample, CounterexampleIn, Deviation, Failure, HooksFile, Invariant, Limits,
     OperationIndex, Port, Script,
 };
-use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 /// The version of the text.
 const FORMAT: u32 = 2;
@@ -91,7 +89,7 @@ impl<S: Recordable> Schedule<S> {
             process: found.failure.process,
             operation: found.failure.operation,
             hash: format!("{:016x}", found.hash),
-            hooks: subject.port().map(|port| port.file().clone()),
+            hooks: subject.port().map(|port| port.about().file.clone()),
             machine: found.machine,
             scenario: found.script.clone(),
             deviation: found.schedule.clone(),
@@ -128,7 +126,7 @@ impl<S: Recordable> Schedule<S> {
         if let Some(deviation) = schedule
             .deviation
             .iter()
-            .find(|deviation| usize::from(deviation.process) > cpus)
+            .find(|deviation| deviation.process as usize > cpus)
         {
             return Err(format!(
                 "a deviation is of process {}, and the scenario has {cpus} CPUs",
@@ -159,7 +157,7 @@ impl<S: Recordable> Schedule<S> {
             return Ok(None);
         };
         let port = load_port(file).map_err(|wrong| wrong.message)?;
-        if !anyway && port.file().crc32 != *crc32 {
+        if !anyway && port.about().file.crc32 != *crc32 {
             let why = "has changed since: find it again with this port, or add --anyway";
             return Err(format!("{} {why}", file.display()));
         }

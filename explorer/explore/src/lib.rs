@@ -36,7 +36,7 @@ pub use interleavings::subject::{
     Kind, Limits, MOST_CPUS, Operation, OperationIndex, Script, Step, Strategy, Subject, Tally,
     TallyOf, Watchdog, explore_on, watch,
 };
-pub use of_psci::{Ask, Board, Hook, HooksFile, MachineOptions, Port, Psci, Scenario};
+pub use of_psci::{About, Ask, Board, Hook, HooksFile, MachineOptions, Own, Port, Psci, Scenario};
 pub use of_rcu::{Action, Idle, KernelScenario, Mode, Rcu, Urgency};
 
 /// A breach where something does not hold.

@@ -1,21 +1,21 @@
 //! Names of words that lie one thing after the other.
 
 /// How many things of a kind there are, what each is called, and the names of what each has.
-pub(crate) type Things = (usize, &'static str, &'static [&'static str]);
+pub type Things = (usize, &'static str, &'static [&'static str]);
 
 /// What lies at a place.
-pub(crate) struct Named {
+pub struct Named {
     /// The number of its name among those of all kinds of things.
-    pub(crate) kind: usize,
+    pub kind: usize,
     /// The thing that has it.
-    pub(crate) of: &'static str,
-    pub(crate) which: usize,
-    pub(crate) name: &'static str,
+    pub of: &'static str,
+    pub which: usize,
+    pub name: &'static str,
 }
 
 /// What lies at a place where things have what they have one after the other; what is left of the
 /// place behind all of them, as an error.
-pub(crate) fn find(things: &[Things], place: usize) -> Result<Named, usize> {
+pub fn find(things: &[Things], place: usize) -> Result<Named, usize> {
     let (mut at, mut kinds) = (place, 0);
     for &(count, of, names) in things {
         let each = names.len();
@@ -34,7 +34,7 @@ pub(crate) fn find(things: &[Things], place: usize) -> Result<Named, usize> {
 }
 
 /// What lies at a place in words, and behind all things what `rest` says.
-pub(crate) fn words(things: &[Things], place: usize, rest: impl FnOnce(usize) -> String) -> String {
+pub fn words(things: &[Things], place: usize, rest: impl FnOnce(usize) -> String) -> String {
     match find(things, place) {
         Ok(Named { of: "", name, .. }) => name.to_owned(),
         Ok(Named {
@@ -45,7 +45,7 @@ pub(crate) fn words(things: &[Things], place: usize, rest: impl FnOnce(usize) ->
 }
 
 /// A kind of word: of things of which there is one each, and behind all of them what `rest` says.
-pub(crate) fn kind_in_words(things: &[Things], kind: u16, rest: &str) -> String {
+pub fn kind_in_words(things: &[Things], kind: u16, rest: &str) -> String {
     find(things, kind.into()).map_or_else(
         |_| rest.to_owned(),
         |Named { of, name, .. }| format!("{of}{name}"),

@@ -1,21 +1,21 @@
 //! `stopwatt explore psci` and `stopwatt explore rcu`: many runs, until one breaks something.
 
-use crate::options::Plan;
-use crate::printout::{Form, Printout};
-use console::Console;
-use console::Progress;
+use crate::{
+    options::Plan,
+    printout::{Form, Printout},
+};
+use console::{Console, Progress};
 use explorations::{Recordable, experiment};
 use explore::{Account, CounterexampleIn, TallyOf, Watchdog};
 use miette::miette;
 use published::Published;
 use report::Report;
 use serde_json::json;
-use std::sync::Arc;
-use std::time::{Duration, Instant};
-use stopwatt::Answer;
-use stopwatt::output::Format;
-use stopwatt::recordings;
-use stopwatt::report_command;
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+use stopwatt::{Answer, output::Format, recordings, report_command};
 
 /// Explores as planned; the answer is no if something was found.
 pub fn search<S: Recordable>(console: &Console, plan: &Plan<S>) -> miette::Result<Printout> {
@@ -176,7 +176,7 @@ fn rates_value<S: Recordable>(
     });
     json!({
         "schedules": tally.schedules, "steps": tally.steps, "seconds": seconds, "complete": tally.complete,
-        "stopped": is_stopped, "hooks": plan.subject.port().map(|port| port.file()),
+        "stopped": is_stopped, "hooks": plan.subject.port().map(|port| &port.about().file),
         "found": found,
     })
 }

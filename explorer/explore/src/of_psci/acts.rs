@@ -31,6 +31,10 @@ pub static CLOSE_PORT: Act = Act::new(32, "hardware", |cluster| {
 pub static OPEN_PORT: Act = Act::new(33, "hardware", |cluster| {
     format!("opens the port of cluster {cluster}")
 });
+/// A hook uses the register of a device, at this address.
+pub static DEVICE: Act = Act::new(34, "hardware", |address| {
+    format!("uses the register at {address:#x}")
+});
 /// A call returns, with this in X0.
 pub static RETURNED: Act =
     Act::new(19, "normal world", |x0| format!("gets {} back", x0 as i64)).ending();

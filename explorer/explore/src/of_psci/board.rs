@@ -1,20 +1,25 @@
 //! The board that the PSCI library runs on: clusters, their power, and a power controller, on the
 //! explorer's machine.
 
-use super::hook::Hook;
-use super::ledger::{Ledger, States};
-use super::names::names;
-use super::options::MachineOptions;
-use super::reached;
-use interleavings::Core;
-use interleavings::subject::{
-    Act, Breach, CPUS_PER_CLUSTER, ChoiceSource, Machine, OnMachine, Operation, Wait,
+use super::{
+    hook::Hook,
+    layout::{Own, Shape},
+    ledger::{Ledger, States},
+    names::names,
+    options::MachineOptions,
+    reached,
+};
+use interleavings::{
+    Core,
+    subject::{Act, Breach, ChoiceSource, Machine, Memory, OnMachine, Operation, Wait},
 };
 use serde::{Deserialize, Serialize};
-use std::cell::{Cell, RefCell};
-use std::fmt::Debug;
-use std::ops::Deref;
-use std::path::PathBuf;
+use std::{
+    cell::{Cell, RefCell},
+    fmt::Debug,
+    ops::Deref,
+    path::PathBuf,
+};
 
 /// The terminal WFI waits for the power controller.
 pub const FOR_POWER_DOWN: Wait = Wait::Other(0);
@@ -34,13 +39,21 @@ pub struct HooksFile {
     pub crc32: String,
 }
 
+/// What a port is, and what it says of itself.
+#[derive(Debug)]
+pub struct About {
+    /// The file that it is from.
+    pub file: HooksFile,
+    /// The names of what it shares: each is an array with an element for each CPU.
+    pub variables: Vec<String>,
+    /// Its board.
+    pub own: Own,
+}
+
 /// A port of others, which stays loaded. Its hooks run on one thread.
 pub trait Port: Debug + Sync {
-    /// The file that it is from.
-    fn file(&self) -> &HooksFile;
-
-    /// The names of what it shares: each is an array with an element for each CPU.
-    fn variables(&self) -> &[String];
+    /// What it is, and what it says of itself.
+    fn about(&self) -> &About;
 
     /// The hook that runs at the moment, with its CPU, and the file of it.
     fn running(&self) -> Option<&str>;
@@ -48,9 +61,9 @@ pub trait Port: Debug + Sync {
     /// True if it has this hook.
     fn has(&self, hook: Hook) -> bool;
 
-    /// Calls a hook for the CPU that runs; `None` if it has none. `states` are those that the hook
-    /// is told, or makes.
-    fn call(&self, board: &Board, hook: Hook, argument: u64, states: &mut [u8]) -> Option<i32>;
+    /// Calls a hook for the CPU that runs; `None` if it has none. Behind its arguments are the states
+    /// that the hook is told, or makes, and how many they are.
+    fn call(&self, board: &Board, hook: Hook, arguments: &[u64], states: &mut [u8]) -> Option<i32>;
 
     /// The port's own data, which is no shared variable.
     fn data(&self) -> Vec<u8>;
@@ -61,7 +74,7 @@ pub trait Port: Debug + Sync {
 
 /// True if a CPU has power.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) enum Power {
+pub enum Power {
     On,
     /// To be woken by an interrupt.
     Asleep,
@@ -72,24 +85,24 @@ pub(crate) enum Power {
 
 /// A command to the power controller.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Command {
+pub enum Command {
     Down { cpu: u8, cluster: bool, wakes: bool },
     On { cpu: u8 },
 }
 
 impl Command {
-    pub(crate) fn takes_down(&self, index: usize) -> bool {
-        matches!(*self, Self::Down { cpu, .. } if usize::from(cpu) == index)
+    pub fn takes_down(&self, index: usize) -> bool {
+        matches!(*self, Self::Down { cpu, .. } if cpu as usize == index)
     }
 }
 
 /// Entry point of a CPU into the normal world: address and argument.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Entry {
-    pub(crate) pc: u64,
-    pub(crate) context_id: u64,
+pub struct Entry {
+    pub pc: u64,
+    pub context_id: u64,
     /// The caller's byte order.
-    pub(crate) big: bool,
+    pub big: bool,
 }
 
 impl std::fmt::Display for Entry {
@@ -100,62 +113,68 @@ impl std::fmt::Display for Entry {
 }
 
 /// A CPU_ON that was made for a CPU, and what became of it.
-pub(crate) struct TurnOn {
-    pub(crate) entry: Entry,
-    pub(crate) result: Option<u64>,
-    pub(crate) entered: bool,
+pub struct TurnOn {
+    pub entry: Entry,
+    pub result: Option<u64>,
+    pub entered: bool,
 }
 
 impl TurnOn {
     /// True if the CPU may still enter for it.
-    pub(crate) fn is_open(&self) -> bool {
+    pub fn is_open(&self) -> bool {
         !self.entered && self.result.is_none_or(|x0| x0 == 0)
     }
 }
 
 /// The state of a CPU.
 #[derive(Default)]
-pub(crate) struct CpuState {
-    pub(crate) cluster: usize,
-    pub(crate) power: Cell<Power>,
+pub struct CpuState {
+    pub cluster: usize,
+    pub power: Cell<Power>,
     /// Calls made so far.
-    pub(crate) position: Cell<usize>,
+    pub position: Cell<usize>,
     /// The platform's answer for the present call, where there are several; 0 is the plainest.
-    pub(crate) answered: Cell<u32>,
+    pub answered: Cell<u32>,
     /// Entry point of the suspend in progress.
-    pub(crate) resumes_at: Cell<Entry>,
+    pub resumes_at: Cell<Entry>,
     /// CPU_ON calls of which this CPU is the target.
-    pub(crate) turn_ons: RefCell<Vec<TurnOn>>,
+    pub turn_ons: RefCell<Vec<TurnOn>>,
     /// Since which step the CPU has been on (in the normal world or asleep) or off for everybody to
     /// know; 0 for neither.
-    pub(crate) on_since: Cell<u32>,
-    pub(crate) off_since: Cell<u32>,
+    pub on_since: Cell<u32>,
+    pub off_since: Cell<u32>,
     /// The hook of a port that it has entered last.
-    pub(crate) hook: Cell<Option<Hook>>,
+    pub hook: Cell<Option<Hook>>,
     /// The word of a port that it loaded last in there, and its value; and whether a CPU was
     /// turned on, where it asked for that.
-    pub(crate) loaded: Cell<Option<(u16, u64)>>,
-    pub(crate) gave: Cell<Option<bool>>,
+    pub loaded: Cell<Option<(u16, u64)>>,
+    pub gave: Cell<Option<bool>>,
+    /// The registers of devices that it used last, and how often these in a row.
+    pub polled: Cell<([u64; 2], u32)>,
+    /// The CPU that its call names, and X0 as a port has it.
+    pub target: Cell<u64>,
+    pub passed: Cell<Option<u64>>,
     /// The states that it goes down to, or has come up from; and while it goes down, whether it is to
     /// wake by itself.
-    pub(crate) levels: Cell<States>,
-    pub(crate) goes: Cell<Option<bool>>,
+    pub levels: Cell<States>,
+    pub goes: Cell<Option<bool>>,
     /// True while the context of the CPU is saved and not restored yet.
-    pub(crate) saved: Cell<bool>,
+    pub saved: Cell<bool>,
 }
 
 /// A cluster.
 #[derive(Default)]
-pub(crate) struct Cluster {
-    pub(crate) power: Cell<bool>,
+pub struct Cluster {
+    pub power: Cell<bool>,
     /// True if its port of the interconnect is open.
-    pub(crate) port: Cell<bool>,
+    pub port: Cell<bool>,
 }
 
 /// A board, for the PSCI library and for tests of one's own. One value stands for all of it; an
 /// operation acts on the CPU that runs.
 pub struct Board {
     machine: Machine,
+    pub(crate) shape: Shape,
     pub(crate) options: MachineOptions,
     /// The port whose hooks it has in place of its own.
     pub(crate) port: Option<&'static dyn Port>,
@@ -168,13 +187,15 @@ pub struct Board {
     pub(crate) ledger: RefCell<Ledger>,
     /// The CPU on which a Trusted OS resides.
     pub(crate) resident: Cell<Option<u8>>,
+    /// True once a port has been told to protect memory.
+    pub(crate) protected: Cell<bool>,
     /// The counts of what this board was seen to do, in the order of `reached::counted`.
     pub(crate) counts: RefCell<Vec<u64>>,
 }
 
 /// The names of what a port shares; none without one.
 pub fn variables_of(port: Option<&dyn Port>) -> &[String] {
-    port.map_or(&[], Port::variables)
+    port.map_or(&[], |port| &port.about().variables)
 }
 
 impl Board {
@@ -186,29 +207,31 @@ impl Board {
         port: Option<&'static dyn Port>,
     ) -> Self {
         let machine = Machine::new(cpus, values, options.cells_per_line);
-        machine
-            .settings()
-            .set_names(names(cpus, variables_of(port)));
+        let shape = Shape::new(cpus, port);
+        let clusters: Vec<u8> = (0..cpus).map(|cpu| shape.cluster(cpu) as u8).collect();
+        *machine.memory_mut() = Memory::new(values, options.cells_per_line, &clusters);
+        machine.settings().set_names(names(cpus, port));
         machine.settings().core.set(Core {
             lse: options.lse,
             rcpc: false,
         });
-        let clusters = cpus.div_ceil(CPUS_PER_CLUSTER);
         Self {
             machine,
+            shape,
             options,
             port,
             states: (0..cpus)
                 .map(|cpu| CpuState {
-                    cluster: cpu / CPUS_PER_CLUSTER,
+                    cluster: shape.cluster(cpu),
                     ..CpuState::default()
                 })
                 .collect(),
-            clusters: (0..clusters).map(|_| Cluster::default()).collect(),
+            clusters: (0..shape.clusters()).map(|_| Cluster::default()).collect(),
             commands: RefCell::new(Vec::with_capacity(16)),
             contested: RefCell::new(Vec::with_capacity(16)),
-            ledger: RefCell::new(Ledger::new(cpus)),
+            ledger: RefCell::new(Ledger::new(shape)),
             resident: Cell::new(None),
+            protected: Cell::default(),
             counts: RefCell::new(vec![0; reached::COUNTED]),
         }
     }
@@ -248,6 +271,7 @@ impl Board {
         self.forget_run(by);
         self.commands.borrow_mut().clear();
         self.contested.borrow_mut().clear();
+        self.protected.set(false);
     }
 }
 

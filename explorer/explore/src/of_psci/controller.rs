@@ -1,14 +1,21 @@
 //! The power controller: it takes commands in order, and turns CPUs and clusters off and on.
 
-use super::acts::{POWER_OFF, POWER_OFF_WITH_CLUSTER, POWER_ON, RESET, WAIT_FOR_POWER_DOWN};
-use super::board::{Board, Command, FOR_COMMAND, FOR_POWER_DOWN, Power, TurnOn};
-use super::frame::DOWN;
-use super::hook::Hook;
-use super::layout;
-use interleavings::subject::{Invariant, Kind, Operation, Wait};
+use super::{
+    acts::{POWER_OFF, POWER_OFF_WITH_CLUSTER, POWER_ON, RESET, WAIT_FOR_POWER_DOWN},
+    board::{
+        Board,
+        Command::{self, Down, On},
+        FOR_COMMAND, FOR_POWER_DOWN, Power, TurnOn,
+    },
+    frame::DOWN,
+    hook::Hook,
+    layout,
+};
+use interleavings::subject::{Invariant, Kind, Operation::Act, Wait};
 
 impl Board {
-    pub(crate) fn send(&self, command: Command) {
+    /// Sends a command to the power controller.
+    pub fn send(&self, command: Command) {
         self.commands.borrow_mut().push(command);
         self.unblock_controller();
     }
@@ -29,11 +36,11 @@ impl Board {
     }
 
     /// The terminal WFI. Returns if an interrupt ends it.
-    pub(crate) fn wait_for_power_down(&self) {
+    pub fn wait_for_power_down(&self) {
         let goes = self.state().goes.get().filter(|_| self.port.is_some());
         if goes.is_some() {
             let mut levels = self.state().levels.get();
-            self.hook(Hook::PowerDown, 0, &mut levels);
+            self.hook(Hook::PowerDown, &[], &mut levels);
             self.check_told(layout::loses(1, levels[1]));
         }
         self.state().goes.set(None);
@@ -59,19 +66,19 @@ impl Board {
     }
 
     /// The power controller's process.
-    pub(crate) fn run_controller(&self) {
+    pub fn run_controller(&self) {
         loop {
             let Some(command) = self.commands.borrow().first().copied() else {
                 self.block(FOR_COMMAND);
                 continue;
             };
             match command {
-                Command::Down {
+                Down {
                     cpu,
                     cluster,
                     wakes,
                 } => {
-                    if self.cpus()[usize::from(cpu)].waits() != FOR_POWER_DOWN {
+                    if self.cpus()[cpu as usize].waits() != FOR_POWER_DOWN {
                         self.block(FOR_COMMAND);
                         continue;
                     }
@@ -80,23 +87,23 @@ impl Board {
                     } else {
                         &POWER_OFF
                     };
-                    self.operation(Operation::Act {
+                    self.operation(Act {
                         act,
                         with: cpu.into(),
                     });
                     // It may have left its WFI meanwhile: then the command is gone.
                     if self.commands.borrow().first() == Some(&command) {
                         self.commands.borrow_mut().remove(0);
-                        self.power_off(usize::from(cpu), cluster, wakes);
+                        self.power_off(cpu as usize, cluster, wakes);
                     }
                 }
-                Command::On { cpu } => {
-                    self.operation(Operation::Act {
+                On { cpu } => {
+                    self.operation(Act {
                         act: &POWER_ON,
                         with: cpu.into(),
                     });
                     self.commands.borrow_mut().remove(0);
-                    self.power_on(usize::from(cpu));
+                    self.power_on(cpu as usize);
                 }
             }
         }
@@ -153,7 +160,7 @@ impl Board {
     }
 
     /// The CPU gets power and is about to execute its first instruction.
-    pub(crate) fn comes_up(&self) {
+    pub fn comes_up(&self) {
         let process = self.process();
         let cpu = &self.states[process];
         cpu.power.set(Power::On);
@@ -161,7 +168,7 @@ impl Board {
         self.clusters[cpu.cluster].power.set(true);
         self.memory_mut().learn(process);
         self.ledger.borrow_mut().wakes(process, self.step_count());
-        self.operation(Operation::Act {
+        self.operation(Act {
             act: &RESET,
             with: 0,
         });

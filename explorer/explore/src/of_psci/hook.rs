@@ -37,4 +37,24 @@ interleavings::worded! {
     Standby = "cpu_standby",
     /// Whether the normal world may be entered at the address that is the argument.
     EntryPoint = "validate_ns_entrypoint",
+    /// The system goes off; it does not return.
+    SystemOff = "system_off",
+    /// The system is reset; it does not return.
+    SystemReset = "system_reset",
+    /// A reset of a type: whether the type is a vendor's, the type and the cookie. An error returns.
+    SystemReset2 = "system_reset2",
+    /// The index in statistics of a state of a level.
+    StateIndex = "get_pwr_lvl_state_idx",
+    /// As `Validate`, for the CPU of an MPIDR.
+    Translate = "translate_power_state_by_mpidr",
+    /// What the power controller says of the CPU of an MPIDR, up to a level.
+    HwState = "get_node_hw_state",
+    /// Whether memory from an address on, of a length, can be protected.
+    ProtectCheck = "mem_protect_chk",
+    /// Whether memory is protected goes to an address.
+    ReadProtect = "read_mem_protect",
+    /// Memory is protected, or not any more.
+    WriteProtect = "write_mem_protect",
+    /// A CPU wants to suspend, and has not begun.
+    MaySuspend = "pwr_domain_validate_suspend",
 }

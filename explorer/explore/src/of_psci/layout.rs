@@ -1,5 +1,5 @@
-//! The board: clusters of two CPUs below a system domain, with states that keep and states that
-//! lose contents at every level.
+//! The board: clusters of CPUs below a system domain, with states that keep and states that lose
+//! contents at every level.
 //!
 //! States: a CPU's and a cluster's 1 keeps its contents, 2 loses them; the system's 1 loses them.
 //! `power_state` has a nibble of its StateID for the state of each of the levels 0 to 2, then one
@@ -8,15 +8,70 @@
 //! Where the library has an answer of its own for a port that gives none, the board's is another:
 //! a question that is not asked then shows.
 
+use super::board::Port;
 use interleavings::subject::CPUS_PER_CLUSTER;
 
-/// The affinity fields of a CPU: Aff1 is its cluster.
-pub fn mpidr(cpu: usize) -> u64 {
-    (((cpu / CPUS_PER_CLUSTER) << 8) | (cpu % CPUS_PER_CLUSTER)) as u64
+/// The CPUs, and how many of them a cluster has; the last one may have fewer.
+#[derive(Clone, Copy, Default)]
+pub struct Shape {
+    pub cpus: usize,
+    pub each: usize,
 }
 
-pub fn cpu_by_mpidr(mpidr: u64, cpus: usize) -> Option<usize> {
-    (0..cpus).find(|&cpu| self::mpidr(cpu) == mpidr)
+impl Shape {
+    /// The shape that a port has.
+    pub fn new(cpus: usize, port: Option<&dyn Port>) -> Self {
+        let each = port.map_or(0, |port| port.about().own.cluster as usize);
+        Self {
+            cpus,
+            each: if each == 0 { CPUS_PER_CLUSTER } else { each },
+        }
+    }
+
+    pub fn clusters(self) -> usize {
+        self.cpus.div_ceil(self.each)
+    }
+
+    pub fn cluster(self, cpu: usize) -> usize {
+        cpu / self.each
+    }
+
+    /// The domain of a CPU at a level above it: 0 is the system, the clusters follow.
+    pub fn domain(self, cpu: usize, level: usize) -> usize {
+        if level == 2 { 0 } else { 1 + self.cluster(cpu) }
+    }
+
+    /// The affinity fields of a CPU: Aff1 is its cluster.
+    pub fn mpidr(self, cpu: usize) -> u64 {
+        (self.cluster(cpu) << 8 | cpu % self.each) as u64
+    }
+}
+
+/// What a port says of its board, as its table ends; 0 for what the explorer has.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Own {
+    /// CPUs of a cluster.
+    pub cluster: u32,
+    /// Its number of the state of each level that runs, of those that keep contents, and of those that lose them.
+    pub numbers: [[u8; 3]; 3],
+}
+
+impl Own {
+    /// The port's number of a state.
+    pub fn number(self, level: u8, state: u8) -> u8 {
+        match self.numbers[level as usize][state as usize] {
+            0 => state,
+            own => own,
+        }
+    }
+
+    /// The state that the port has this number for.
+    pub fn state(self, level: u8, number: u8) -> u8 {
+        let mut numbers = self.numbers[level as usize].iter();
+        let known = numbers.position(|&own| own == number);
+        known.map_or(number, |state| state as u8)
+    }
 }
 
 /// True if a state loses the contents of its domain.
@@ -48,7 +103,7 @@ pub fn coordinate(mut requests: impl Iterator<Item = u8>) -> u8 {
 
 /// The statistics that count a state: the deepest come first.
 pub fn slot(state: u8) -> usize {
-    2 - usize::from(state.clamp(1, 2))
+    2 - state.clamp(1, 2) as usize
 }
 
 /// The `power_state` of a suspend, in the extended format.

@@ -7,10 +7,10 @@
 //! state again; both happen under the locks of the domains that it concerns, so that the books are
 //! as exact as the locks are.
 
-use super::layout::{self, OFF};
+use super::layout::{self, OFF, Shape};
 use super::names::Owner;
 use crate::held;
-use interleavings::subject::{Breach, CPUS_PER_CLUSTER, Invariant};
+use interleavings::subject::{Breach, Invariant};
 
 /// States of a CPU, its cluster and the system.
 pub type States = [u8; 3];
@@ -130,6 +130,7 @@ struct DomainBooks {
 /// The books. Domain 0 is the system; the clusters follow.
 #[derive(Clone, Default)]
 pub(crate) struct Ledger {
+    shape: Shape,
     cpus: Vec<CpuBooks>,
     domains: Vec<DomainBooks>,
     /// The suspend mode, as long as it is plain.
@@ -193,7 +194,7 @@ pub fn shown(states: &States) -> String {
 
 impl Ledger {
     /// All CPUs and domains are off, since ever.
-    pub(crate) fn new(cpus: usize) -> Self {
+    pub(crate) fn new(shape: Shape) -> Self {
         let cpu = CpuBooks {
             noted: OFF,
             down: Some(Sleeper {
@@ -210,10 +211,11 @@ impl Ledger {
             state,
             ..DomainBooks::default()
         };
-        let mut domains = vec![domain(OFF[1]); cpus.div_ceil(CPUS_PER_CLUSTER) + 1];
+        let mut domains = vec![domain(OFF[1]); shape.clusters() + 1];
         domains[0].state = OFF[2];
         Self {
-            cpus: vec![cpu; cpus],
+            shape,
+            cpus: vec![cpu; shape.cpus],
             domains,
             mode: Some(0),
             before: Some(0),
@@ -235,16 +237,8 @@ impl Ledger {
         }
     }
 
-    fn domain_of(cpu: usize, level: usize) -> usize {
-        if level == 2 {
-            0
-        } else {
-            1 + cpu / CPUS_PER_CLUSTER
-        }
-    }
-
-    fn shares(one: usize, other: usize, level: usize) -> bool {
-        Self::domain_of(one, level) == Self::domain_of(other, level)
+    fn shares(&self, one: usize, other: usize, level: usize) -> bool {
+        self.shape.domain(one, level) == self.shape.domain(other, level)
     }
 
     // --- What a CPU does
@@ -403,7 +397,7 @@ impl Ledger {
             .skip(1)
         {
             for (other, books) in self.cpus.iter().enumerate() {
-                if other == cpu || !Self::shares(cpu, other, level) {
+                if other == cpu || !self.shares(cpu, other, level) {
                     continue;
                 }
                 // Who wakes without this level's lock must find the level as it left it.
@@ -412,8 +406,8 @@ impl Ledger {
                 };
                 let beside = match level {
                     1 => down.granted[0],
-                    _ if Self::shares(cpu, other, level - 1) => continue,
-                    _ => self.domains[Self::domain_of(other, level - 1)].state,
+                    _ if self.shares(cpu, other, level - 1) => continue,
+                    _ => self.domains[self.shape.domain(other, level - 1)].state,
                 };
                 if wanted == 0 {
                     continue;
@@ -442,7 +436,7 @@ impl Ledger {
                 .cpus
                 .iter()
                 .enumerate()
-                .filter(|(other, _)| Self::shares(cpu, *other, level));
+                .filter(|(other, _)| self.shares(cpu, *other, level));
             let state = self.cpus[cpu].targets[level].unwrap_or_else(|| {
                 layout::coordinate(of_domain.map(|(_, books)| books.noted[level]))
             });
@@ -503,7 +497,7 @@ impl Ledger {
         });
         own.stays.begin(granted[0], began);
         for (level, state) in of_domains(granted) {
-            let domain = &mut self.domains[Self::domain_of(cpu, level)];
+            let domain = &mut self.domains[self.shape.domain(cpu, level)];
             domain.state = state;
             domain.stays.begin(state, began);
         }
@@ -648,7 +642,7 @@ impl Ledger {
             .take(usize::from(down.locks) + 1)
             .skip(1)
         {
-            *state = self.domains[Self::domain_of(cpu, level)].state;
+            *state = self.domains[self.shape.domain(cpu, level)].state;
             if *state == 0 {
                 break;
             }
@@ -670,7 +664,7 @@ impl Ledger {
             own.unsettled[0] = own.stays.end(states[0], woke);
         }
         for (level, state) in of_domains(states) {
-            let domain = &mut self.domains[Self::domain_of(cpu, level)];
+            let domain = &mut self.domains[self.shape.domain(cpu, level)];
             domain.state = 0;
             if counts {
                 self.cpus[cpu].unsettled[level] = domain.stays.end(state, woke);
@@ -685,7 +679,7 @@ impl Ledger {
         for (level, (state, least)) in std::mem::take(&mut own.unsettled).into_iter().enumerate() {
             let stays = match level {
                 0 => &mut self.cpus[cpu].stays,
-                _ => &mut self.domains[Self::domain_of(cpu, level)].stays,
+                _ => &mut self.domains[self.shape.domain(cpu, level)].stays,
             };
             stays.settled[usize::from(state)] += 1;
             stays.settled_least[usize::from(state)] += least;
@@ -853,7 +847,7 @@ impl Ledger {
     pub(crate) fn counts(&self, cpu: usize, level: usize, state: u8) -> [u64; 4] {
         let stays = match level {
             0 => &self.cpus[cpu].stays,
-            _ => &self.domains[Self::domain_of(cpu, level)].stays,
+            _ => &self.domains[self.shape.domain(cpu, level)].stays,
         };
         let slot = usize::from(state);
         [

@@ -1,15 +1,16 @@
 //! The PSCI library on a board: its second compilation, whose branches are counted, and which does
 //! the same as the first while no fault is on.
 
-use super::board::{Board, Entry, Port, variables_of};
-use super::layout;
-use super::options::MachineOptions;
-use interleavings::subject::{CPUS_PER_CLUSTER, made_by};
+use super::{
+    board::{Board, Entry, Port, variables_of},
+    layout::Shape,
+    options::MachineOptions,
+};
+use interleavings::subject::made_by;
 use itertools::Itertools;
-use psci_faults::lock::BakeryWord;
 use psci_faults::{
     Call, CpuDesc, CpuRecord, DomainDesc, DomainRecord, Endianness, EntryPoint, Outcome, Psci,
-    StorageRef, SystemRecord, Topology,
+    StorageRef, SystemRecord, Topology, lock::BakeryWord,
 };
 
 /// The library on a board.
@@ -40,19 +41,17 @@ pub fn with_library<R>(
     port: Option<&'static dyn Port>,
     run: impl FnOnce(&Board, &Library<'_>) -> R,
 ) -> R {
-    let clusters = cpus.div_ceil(CPUS_PER_CLUSTER);
-    let mut domains = vec![DomainDesc {
-        parent: None,
-        level: 2,
-    }];
-    domains.extend((0..clusters).map(|_| DomainDesc {
-        parent: Some(0),
-        level: 1,
-    }));
+    let shape = Shape::new(cpus, port);
+    let domains = (0..=shape.clusters() as u8)
+        .map(|at| DomainDesc {
+            parent: (at > 0).then_some(0),
+            level: 2 - at.min(1),
+        })
+        .collect_vec();
     let table = (0..cpus)
         .map(|cpu| CpuDesc {
-            mpidr: layout::mpidr(cpu),
-            parent: 1 + (cpu / CPUS_PER_CLUSTER) as u16,
+            mpidr: shape.mpidr(cpu),
+            parent: 1 + shape.cluster(cpu) as u16,
         })
         .collect_vec();
     let topology = Topology {
@@ -88,17 +87,18 @@ pub fn with_library<R>(
 
 #[cfg(test)]
 mod tests {
-    use super::with_library;
+    use super::{Shape, with_library};
     use crate::of_psci::names::{names, words_of_library};
     use crate::of_psci::options::MachineOptions;
 
     #[test]
     fn every_word_of_the_library_has_a_name() {
         for cpus in 1..6_usize {
-            let named = words_of_library(cpus);
+            let shape = Shape::new(cpus, None);
+            let named = words_of_library(shape);
             with_library(cpus, MachineOptions::default(), None, |board, _| {
                 assert_eq!(board.memory().lines(), named);
-                let names = names(cpus, &[]);
+                let names = names(cpus, None);
                 assert_eq!(names.cell(named as u16 - 2), "the suspend mode");
                 assert_eq!(
                     names.cell(named as u16 - 3),

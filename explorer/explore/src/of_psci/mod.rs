@@ -18,11 +18,11 @@ mod reached;
 mod scenario;
 mod session;
 
-use board::variables_of;
-pub use board::{Board, HooksFile, Port};
+pub use board::{About, Board, HooksFile, Port};
 use engine::SplitMix64;
 pub use hook::Hook;
 use interleavings::subject::{Counter, Kinds, Limits, Names, Runs, Subject};
+pub use layout::Own;
 use library::with_library;
 pub use options::MachineOptions;
 pub use scenario::{Ask, Scenario};
@@ -101,7 +101,7 @@ impl Subject for Psci {
     }
 
     fn names(&self, machine: MachineOptions, script: &Scenario) -> (Names, u16) {
-        let names = names::names(script.cpus.len(), variables_of(self.port));
+        let names = names::names(script.cpus.len(), self.port);
         (names, machine.cells_per_line as u16)
     }
 }

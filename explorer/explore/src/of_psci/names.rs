@@ -1,7 +1,9 @@
 //! Names of the library's words and locks.
 
+use super::board::{Port, variables_of};
+use super::layout::Shape;
 use crate::words::{Named, Things, find, kind_in_words, words};
-use interleavings::subject::{CPUS_PER_CLUSTER, Names};
+use interleavings::subject::Names;
 
 /// The waits for the power controller, and its own, in the order of their numbers.
 const WAITS: [&str; 2] = [
@@ -63,32 +65,35 @@ const STATISTICS: usize = 9;
 const OF_ALL: [&str; 2] = ["the suspend mode", "the mark that a CPU has suspended"];
 
 /// The words of the library on a machine with that many CPUs; those of a port follow.
-fn things(cpus: usize) -> [Things; 4] {
+fn things(shape: Shape) -> [Things; 4] {
+    let cpus = shape.cpus;
     [
         (cpus, "CPU", &OF_CPU),
-        (cpus.div_ceil(CPUS_PER_CLUSTER) + 1, "domain", &OF_DOMAIN),
+        (shape.clusters() + 1, "domain", &OF_DOMAIN),
         (2 * cpus, "bakery", &["word"]),
         (1, "", &OF_ALL),
     ]
 }
 
 /// The names on a machine with that many CPUs, and with the variables of a port.
-pub fn names(cpus: usize, variables: &[String]) -> Names {
-    let own = variables
+pub fn names(cpus: usize, port: Option<&dyn Port>) -> Names {
+    let shape = Shape::new(cpus, port);
+    let own = variables_of(port)
         .iter()
         .flat_map(|name| (0..cpus).map(move |cpu| format!("{name}[{cpu}]")));
     Names {
         own: own.collect(),
         lock,
         waits: &WAITS,
-        ..Names::new([cpus as u16, 0, 0], word_of)
+        ..Names::new([cpus as u16, shape.each as u16, 0], word_of)
     }
 }
 
 /// The name of a word.
 fn word_of(names: &Names, cell: u16) -> String {
-    let cpus = usize::from(names.counts[0]);
-    let things = things(cpus);
+    let [cpus, each, _] = names.counts.map(usize::from);
+    let shape = Shape { cpus, each };
+    let things = things(shape);
     match find(&things, cell.into()) {
         Ok(Named {
             of: "domain",
@@ -102,7 +107,7 @@ fn word_of(names: &Names, cell: u16) -> String {
             ..
         }) => {
             let (level, cpu) = (which / cpus, which % cpus);
-            let of = [1 + cpu / CPUS_PER_CLUSTER, 0][level];
+            let of = [1 + shape.cluster(cpu), 0][level];
             format!("CPU {cpu}'s bakery word of {}", domain(of))
         }
         _ => words(&things, cell.into(), |other| names.own(other, cell)),
@@ -110,8 +115,8 @@ fn word_of(names: &Names, cell: u16) -> String {
 }
 
 /// The number of words that the library has; those of a port follow.
-pub fn words_of_library(cpus: usize) -> usize {
-    things(cpus)
+pub fn words_of_library(shape: Shape) -> usize {
+    things(shape)
         .iter()
         .map(|(count, _, names)| count * names.len())
         .sum()
@@ -141,10 +146,10 @@ pub(crate) enum Owner {
 }
 
 /// The words of the statistics of a CPU or a domain in a state from 1 on: time and count.
-pub fn statistics(cpus: usize, owner: Owner, state: u8) -> [u16; 2] {
+pub fn statistics(shape: Shape, owner: Owner, state: u8) -> [u16; 2] {
     let first = match owner {
         Owner::Cpu(cpu) => (cpu + 1) * OF_CPU.len(),
-        Owner::Domain(domain) => cpus * OF_CPU.len() + (domain + 1) * OF_DOMAIN.len(),
+        Owner::Domain(domain) => shape.cpus * OF_CPU.len() + (domain + 1) * OF_DOMAIN.len(),
     } - STATISTICS;
     let time = first + 2 * super::layout::slot(state) + 1;
     [time as u16, time as u16 + 1]
@@ -155,8 +160,8 @@ pub fn statistics(cpus: usize, owner: Owner, state: u8) -> [u16; 2] {
 pub const KINDS: usize = OF_CPU.len() + OF_DOMAIN.len() + 1 + OF_ALL.len() + 1;
 
 /// The kind of a word.
-pub fn kind_of(cpus: usize, cell: u16) -> u16 {
-    find(&things(cpus), cell.into()).map_or(KINDS - 1, |found| found.kind) as u16
+pub fn kind_of(shape: Shape, cell: u16) -> u16 {
+    find(&things(shape), cell.into()).map_or(KINDS - 1, |found| found.kind) as u16
 }
 
 /// The name of a kind of word.

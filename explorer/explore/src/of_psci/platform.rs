@@ -1,26 +1,36 @@
 //! The board as the PSCI library sees it.
 
-use super::acts::{POWER_DOWN, POWERED_UP, STANDBY, TURN_ON};
-use super::board::{Board, Command, FREQUENCY};
-use super::hook::Hook;
-use super::layout;
-use super::ledger::{DENIED, States, VETO, WRONG_ENTRY, highest};
-use super::names::lock;
-use super::passed;
-use super::reached;
+use super::{
+    acts::{POWER_DOWN, POWERED_UP, STANDBY, TURN_ON},
+    board::{Board, Command, FREQUENCY},
+    hook::Hook::{
+        self, EntryPoint, MaySuspend, OffEarly, OnFinish, OnFinishLate, ProtectCheck, Standby,
+        Suspend, SuspendEarly, SuspendFinish, SystemOff, SystemReset, SystemReset2,
+    },
+    layout,
+    ledger::{DENIED, States, VETO, WRONG_ENTRY, highest},
+    names::lock,
+    passed, reached,
+};
 use crate::Word;
 use ::points::{Point, Sink};
-use interleavings::subject::{Invariant, Kind, Operation, Order, Wait};
-use psci_faults::lock::CPU_LOCK;
+use interleavings::subject::{
+    Invariant, Kind,
+    Operation::{Barrier, CachesOn, Flush, Own},
+    Order, Wait,
+};
 use psci_faults::{
-    CompositeState, CpuIndex, Endianness, Error, HwState, Identity, Level, LocalState, LockKind,
-    MessageOrder, OptionalCalls, Platform, PowerDown, PowerStateFormat, PowerUp, Scalar, Service,
-    SharedCell, SuspendModeChange, SuspendRequest, TrustedOs,
+    CompositeState, CpuIndex, Endianness,
+    Error::{self, Denied, InternalFailure, InvalidParameters, NotSupported},
+    HwState, Identity, Level, LocalState, LockKind, MessageOrder, OptionalCalls, Platform,
+    PowerDown, PowerStateFormat, PowerUp, Scalar, Service, SharedCell, SuspendModeChange,
+    SuspendRequest, TrustedOs,
+    lock::CPU_LOCK,
 };
 
 impl Sink for Board {
     fn now(&self) -> u64 {
-        u64::from(self.step_count())
+        self.step_count() as u64
     }
 
     fn capture(&self, point: Point, argument: u32, _ticks: u64) {
@@ -99,7 +109,7 @@ impl Board {
     }
 
     /// A CPU that another one has taken a lock from does what only a holder may.
-    pub(crate) fn check_holder(&self, what: &str) {
+    pub fn check_holder(&self, what: &str) {
         let cpu = self.process();
         let contested = self.contested.borrow();
         if let Some(&(id, _, other)) = contested.iter().find(|&&(_, first, _)| first == cpu) {
@@ -128,11 +138,7 @@ impl Board {
         let cluster = layout::loses(1, states[1]);
         self.state().goes.set(Some(wakes));
         let hooked = self
-            .hook(
-                if wakes { Hook::Suspend } else { Hook::Off },
-                0,
-                &mut states,
-            )
+            .hook(if wakes { Suspend } else { Hook::Off }, &[], &mut states)
             .is_some();
         if !hooked && cluster {
             self.shut_port();
@@ -157,7 +163,7 @@ impl Board {
     }
 
     /// The port of the cluster is closed: no other CPU may run in it.
-    pub(crate) fn shut_port(&self) {
+    pub fn shut_port(&self) {
         self.check_holder("closes the cluster's port");
         let process = self.process();
         let own = self.states[process].cluster;
@@ -188,7 +194,7 @@ impl Board {
         let (cpu, now) = (self.process(), self.step_count());
         self.keep_books(|books| books.is_out(cpu, counts, Some(states), now));
         self.state().levels.set(states);
-        let hooked = self.hook(hook, 0, &mut states).is_some();
+        let hooked = self.hook(hook, &[], &mut states).is_some();
         if !hooked && layout::loses(1, states[1]) {
             self.check_holder("opens the cluster's port");
             self.clusters[self.state().cluster].port.set(true);
@@ -196,7 +202,7 @@ impl Board {
     }
 
     /// The power controller is asked to turn a CPU on; false if it refuses.
-    pub(crate) fn ask_for_power(&self, target: usize) -> bool {
+    pub fn ask_for_power(&self, target: usize) -> bool {
         self.does(&TURN_ON, target as u64);
         let is_on = self.answer(Kind::PowerOnFails, 2) == 0;
         if is_on {
@@ -232,12 +238,21 @@ fn states_of(state: &CompositeState) -> States {
     [cpu, cluster, system]
 }
 
+/// An error of a port.
+fn error_of(answer: i32) -> Error {
+    if answer == -1 {
+        NotSupported
+    } else {
+        InvalidParameters
+    }
+}
+
 /// The error of a call that fails.
 fn error(board: &Board) -> Error {
     if board.answered() == 1 {
-        Error::Denied
+        Denied
     } else {
-        Error::InternalFailure
+        InternalFailure
     }
 }
 
@@ -264,7 +279,10 @@ impl Platform for Board {
     }
 
     fn cpu_by_mpidr(&self, mpidr: u64) -> Option<CpuIndex> {
-        layout::cpu_by_mpidr(mpidr, self.cpus().len()).map(|cpu| CpuIndex(cpu as u16))
+        self.state().target.set(mpidr);
+        (0..self.shape.cpus)
+            .find(|&cpu| self.shape.mpidr(cpu) == mpidr)
+            .map(|cpu| CpuIndex(cpu as u16))
     }
 
     fn counter_frequency(&self) -> u64 {
@@ -295,7 +313,7 @@ impl Platform for Board {
     }
 
     fn decode_power_state(&self, raw: u32) -> Result<SuspendRequest, Error> {
-        let (states, last_at_level) = self.decode(raw).ok_or(Error::InvalidParameters)?;
+        let (states, last_at_level) = self.decode(raw).ok_or(InvalidParameters)?;
         Ok(SuspendRequest {
             state: composite(states),
             last_at_level,
@@ -327,11 +345,12 @@ impl Platform for Board {
         LocalState(self.coordinated(level, requests.map(|request| request.0)))
     }
 
-    fn stat_slot(&self, _: Level, state: LocalState) -> Option<usize> {
+    fn stat_slot(&self, level: Level, state: LocalState) -> Option<usize> {
+        self.check_index(level, state.0);
         Some(layout::slot(state.0))
     }
     fn is_valid_entry_point(&self, address: u64) -> bool {
-        let Some(result) = self.hook(Hook::EntryPoint, address, &mut []) else {
+        let Some(result) = self.hook(EntryPoint, &[address], &mut []) else {
             return address & layout::WRONG_ADDRESS == 0;
         };
         let mut books = self.ledger.borrow_mut();
@@ -358,31 +377,43 @@ impl Platform for Board {
         })
     }
 
-    fn system_reset2(&self, _: u32, _: u64) -> Error {
-        error(self)
+    fn system_off(&self) {
+        self.passes(SystemOff, &[], &[]);
+    }
+    fn system_reset(&self) {
+        self.passes(SystemReset, &[], &[]);
+    }
+    fn system_reset2(&self, kind: u32, cookie: u64) -> Error {
+        let arguments = [(kind >> 31) as u64, kind.into(), cookie];
+        self.passes(SystemReset2, &arguments, &[-1, -2])
+            .map_or_else(|| error(self), error_of)
     }
     fn hibernate(&self) -> Error {
         error(self)
     }
 
-    fn mem_protect(&self, _: bool) -> Result<bool, Error> {
-        if self.answered() < 2 {
-            Ok(self.answered() == 1)
-        } else {
-            Err(Error::InternalFailure)
+    fn mem_protect(&self, enable: bool) -> Result<bool, Error> {
+        match (self.protect(enable), self.answered()) {
+            (Some(was), _) => Ok(was),
+            (_, answered @ ..2) => Ok(answered == 1),
+            _ => Err(InternalFailure),
         }
     }
 
-    fn mem_protect_check_range(&self, _: u64, _: u64) -> bool {
-        self.answered() == 0
+    fn mem_protect_check_range(&self, base: u64, length: u64) -> bool {
+        self.passes(ProtectCheck, &[base, length], &[0, DENIED as i32])
+            .map_or(self.answered() == 0, |answer| answer == 0)
     }
 
-    fn node_hw_state(&self, _: CpuIndex, _: Level) -> Result<HwState, Error> {
-        [
-            Ok(HwState::On),
-            Ok(HwState::Standby),
-            Err(Error::InternalFailure),
-        ][self.answered().min(2) as usize]
+    fn node_hw_state(&self, cpu: CpuIndex, level: Level) -> Result<HwState, Error> {
+        // A scenario asks for the CPU that calls, which is on.
+        let arguments = [self.shape.mpidr(cpu.get()), level.into()];
+        match self.passes(Hook::HwState, &arguments, &[0, -1, -2]) {
+            Some(answer @ ..0) => Err(error_of(answer)),
+            None if self.answered() == 1 => Ok(HwState::Standby),
+            None if self.answered() > 1 => Err(InternalFailure),
+            _ => Ok(HwState::On),
+        }
     }
 
     fn may_read_stamps(&self) -> bool {
@@ -411,10 +442,13 @@ impl Platform for Board {
     }
 
     fn power_down_allowed(&self, request: &CompositeState, why: PowerDown) -> bool {
-        self.act(Operation::Own);
-        if why == PowerDown::Off
-            && self.hook(Hook::OffEarly, 0, &mut states_of(request)) == Some(DENIED as i32)
-        {
+        self.act(Own);
+        let hook = match why {
+            PowerDown::Off => OffEarly,
+            _ => MaySuspend,
+        };
+        let answer = self.hook(hook, &[], &mut states_of(request));
+        if answer.is_some_and(|answer| answer != 0) {
             self.ledger.borrow_mut().refuses(self.process(), VETO, true);
         }
         self.ledger.borrow_mut().is_asked(self.process())
@@ -437,7 +471,7 @@ impl Platform for Board {
     fn barrier(&self) {
         // Not an operation that ends a poll: a load with its maintenance is polled as a
         // whole.
-        self.operation(Operation::Barrier);
+        self.operation(Barrier);
         self.barrier_now();
     }
 
@@ -449,15 +483,15 @@ impl Platform for Board {
     }
 
     fn save_context(&self) {
-        self.act(Operation::Own);
+        self.act(Own);
         self.state().saved.set(true);
         if !self.options.coherent {
-            self.hook(Hook::SuspendEarly, 0, &mut self.state().levels.get());
+            self.hook(SuspendEarly, &[], &mut self.state().levels.get());
         }
     }
 
     fn restore_context(&self) {
-        self.act(Operation::Own);
+        self.act(Own);
         if !self.state().saved.replace(false) {
             self.fail(
                 Invariant::EntryPoint,
@@ -470,23 +504,23 @@ impl Platform for Board {
     }
 
     fn interrupt_pending(&self) -> bool {
-        self.act(Operation::Own);
+        self.act(Own);
         let pending = self.answer(Kind::Pending, 2) == 1;
         self.ledger.borrow_mut().looks(self.process(), pending);
         pending
     }
     fn interrupts_off(&self) {
-        self.act(Operation::Own);
+        self.act(Own);
     }
     fn interrupts_on(&self) {
-        self.act(Operation::Own);
+        self.act(Own);
     }
     fn interrupts_init(&self) {
-        self.act(Operation::Own);
-        self.hook(Hook::OnFinishLate, 0, &mut self.state().levels.get());
+        self.act(Own);
+        self.hook(OnFinishLate, &[], &mut self.state().levels.get());
     }
     fn flush_caches(&self, level: Level) {
-        self.act(Operation::Flush { level });
+        self.act(Flush { level });
         self.check_holder("flushes its caches");
         let process = self.process();
         self.memory_mut().flush(process, level > 0);
@@ -494,7 +528,7 @@ impl Platform for Board {
         self.wake_pollers();
     }
     fn caches_on(&self) {
-        self.act(Operation::CachesOn);
+        self.act(CachesOn);
         let process = self.process();
         let cluster = self.states[process].cluster;
         if !self.clusters[cluster].port.get() {
@@ -510,7 +544,7 @@ impl Platform for Board {
     }
 
     fn warm_reset(&self) {
-        self.act(Operation::Own);
+        self.act(Own);
         if self.options.coherent {
             let process = self.process();
             self.memory_mut().join(process);
@@ -527,7 +561,7 @@ impl Platform for Board {
 
     fn power_down_abandoned(&self, state: &CompositeState) {
         self.state().saved.set(false);
-        self.open(states_of(state), Hook::SuspendFinish, false);
+        self.open(states_of(state), SuspendFinish, false);
     }
 
     fn standby(&self, state: &CompositeState) {
@@ -535,7 +569,7 @@ impl Platform for Board {
         let (process, states) = (self.process(), states_of(state));
         self.keep_books(|books| books.goes_down(process, states));
         if highest(&states) == 0 {
-            self.hook(Hook::Standby, states[0].into(), &mut []);
+            self.hook(Standby, &[self.number(0, states[0])], &mut []);
         }
         self.barrier_now();
         self.ledger.borrow_mut().rests(process, self.step_count());
@@ -547,7 +581,7 @@ impl Platform for Board {
 
     fn power_on(&self, target: CpuIndex) -> Result<(), Error> {
         let target = target.get();
-        let is_on = match self.hook(Hook::On, layout::mpidr(target), &mut []) {
+        let is_on = match self.hook(Hook::On, &[self.shape.mpidr(target)], &mut []) {
             None => self.ask_for_power(target),
             Some(result) => {
                 self.check_given(target, result);
@@ -557,20 +591,20 @@ impl Platform for Board {
         self.ledger
             .borrow_mut()
             .power_on_failed(self.process(), !is_on);
-        is_on.then_some(()).ok_or(Error::InternalFailure)
+        is_on.then_some(()).ok_or(InternalFailure)
     }
 
     fn powered_up(&self, state: &CompositeState, after: PowerUp) {
         let hook = if after == PowerUp::On {
-            Hook::OnFinish
+            OnFinish
         } else {
-            Hook::SuspendFinish
+            SuspendFinish
         };
         self.open(states_of(state), hook, true);
     }
 
     fn leave_coherency(&self) {
-        self.act(Operation::Own);
+        self.act(Own);
         let process = self.process();
         self.memory_mut().leave_coherency(process);
         self.wake_pollers();

@@ -217,7 +217,7 @@ impl Script for Scenario {
                     known(format!("{ask}, a call of CPU {cpu},"), target)?;
                 }
                 if let Ask::Other(function) = *ask
-                    && !passed::CALLS.iter().any(|&(known, _)| known == function)
+                    && !passed::CALLS.iter().any(|call| call.0 == function)
                 {
                     let list = passed::list();
                     return Err(format!(

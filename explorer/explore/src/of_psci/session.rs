@@ -116,7 +116,6 @@ impl Runs<Scenario> for Session<'_> {
     }
 
     fn accesses(&self, each: &mut dyn FnMut(Access)) {
-        let cpus = self.board.cpus().len();
         let scenario = self.scenario.borrow();
         let actor = |step: &Step| match step.did {
             Operation::Action { number } => {
@@ -126,7 +125,7 @@ impl Runs<Scenario> for Session<'_> {
             Operation::Act { act, .. } if act == &RESET => Some(reached::WARM_BOOT),
             _ => None,
         };
-        let word = |cell| kind_of(cpus, cell);
+        let word = |cell| kind_of(self.board.shape, cell);
         self.board.accesses(reached::WARM_BOOT, actor, word, each);
     }
 }
@@ -156,7 +155,7 @@ impl Session<'_> {
         }
         self.scenario.borrow_mut().clone_from(&boot);
         board.resident.set(None);
-        board.ledger.replace(Ledger::new(count));
+        board.ledger.replace(Ledger::new(board.shape));
         let blank = Memory::blank_of(&board.memory());
         board.memory_mut().restore(&blank);
         board.port.iter().for_each(|port| port.set_data(None));
@@ -199,6 +198,7 @@ impl Session<'_> {
             cpu.power.set(if is_off { Power::Off } else { Power::On });
             cpu.position.set(0);
             cpu.answered.set(0);
+            cpu.passed.set(None);
             cpu.turn_ons.borrow_mut().clear();
             cpu.on_since.set(u32::from(!is_off));
             cpu.off_since.set(u32::from(is_off));
@@ -271,8 +271,7 @@ fn at_the_end(board: &Board) -> Option<Failure> {
     }
     let memory = board.memory();
     let compared = board.ledger.borrow().compare(|owner, state| {
-        let [time, count] =
-            statistics(board.cpus().len(), owner, state).map(|cell| memory.newest(cell));
+        let [time, count] = statistics(board.shape, owner, state).map(|cell| memory.newest(cell));
         (count, time)
     });
     compared
@@ -300,7 +299,7 @@ fn frame(
             let cluster = &board.clusters[board.state().cluster];
             cluster.port.set(true);
             board.memory_mut().join(process);
-            board.hook(Hook::SetUp, 0, &mut []);
+            board.hook(Hook::SetUp, &[], &mut []);
             library.boot();
             let now = board.step_count();
             board.keep_books(|books| books.is_out(process, false, None, now));
@@ -540,7 +539,7 @@ impl Call<'_> {
         });
         let x0 = self.ask(
             smc::CPU_ON | smc::SMC64,
-            [layout::mpidr(target_index), entry.pc, entry.context_id],
+            [board.shape.mpidr(target_index), entry.pc, entry.context_id],
         );
         other.turn_ons.borrow_mut()[place].result = Some(x0);
         board.keep_books(|books| books.turned_on(process, x0));
@@ -628,7 +627,7 @@ impl Call<'_> {
             })
             .map(|(_, other)| (other, other.on_since.get(), other.off_since.get()))
             .collect();
-        let arguments = [layout::mpidr(target_index), u64::from(cluster), 0];
+        let arguments = [board.shape.mpidr(target_index), u64::from(cluster), 0];
         let x0 = self.ask(smc::AFFINITY_INFO | smc::SMC64, arguments);
         let still_on = before
             .iter()
@@ -650,21 +649,12 @@ impl Call<'_> {
     /// A call that passes the platform's answer on.
     fn ask_the_platform(&self, function: u32) -> u64 {
         let Self { board, process, .. } = *self;
-        let (home, answered) = (
-            board.resident.get().map(usize::from),
-            board.state().answered.get() as usize,
-        );
-        let asked = passed::Asked {
-            cpu: process,
-            home,
-            answered,
-        };
-        let call = passed::CALLS.iter().find(|&&(known, _)| known == function);
-        let Some((_, right)) = call else {
-            unreachable!("a scenario is checked")
-        };
-        let (arguments, right) = right(&asked);
+        let mpidr = |cpu| board.shape.mpidr(cpu);
+        let home = board.resident.get().map(|cpu| mpidr(cpu.into()));
+        let answered = board.state().answered.get() as usize;
+        let (arguments, right) = passed::asked(function, mpidr(process), home, answered);
         let x0 = self.ask(function, arguments);
+        let right = board.state().passed.take().unwrap_or(right);
         if x0 != right {
             let (name, x0, right) = (passed::name(function), x0 as i64, right as i64);
             board.fail(
@@ -739,7 +729,7 @@ impl Call<'_> {
         } else {
             smc::PSCI_STAT_RESIDENCY
         };
-        let x0 = self.ask(function | smc::SMC64, [layout::mpidr(target), raw, 0]);
+        let x0 = self.ask(function | smc::SMC64, [board.shape.mpidr(target), raw, 0]);
         let [_, began, _, most] = board.ledger.borrow().counts(target, level, states[level]);
         if is_count && !(counts..=began).contains(&x0) {
             board.fail(

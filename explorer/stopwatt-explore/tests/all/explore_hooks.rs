@@ -483,6 +483,213 @@ fn hooks_that_a_port_may_leave_out_are_judged_by_psci() {
     );
 }
 
+/// Hooks of calls that pass a port's answer on, and of questions: result, arguments and name, and a
+/// body that is sound.
+const PASSED: [(&str, &str, &str, &str); 10] = [
+    ("void", "void", "system_off", "hw->wait();"),
+    ("void", "void", "system_reset", "hw->wait();"),
+    (
+        "int",
+        "int vendor, int type, uint64_t cookie",
+        "system_reset2",
+        "if (type == 0 && !vendor && !cookie) hw->wait(); return -2;",
+    ),
+    (
+        "int",
+        "plat_local_state_t state, int level",
+        "get_pwr_lvl_state_idx",
+        "return level == 2 ? 3 : state;",
+    ),
+    (
+        "int",
+        "uint64_t mpidr, unsigned int raw, psci_power_state_t *to",
+        "translate_power_state_by_mpidr",
+        "hw->check(STOPWATT_CPU_OF(mpidr) < hw->cpus(), \"\"); return validate(raw, to);",
+    ),
+    (
+        "int",
+        "uint64_t mpidr, unsigned int level",
+        "get_node_hw_state",
+        "hw->check(STOPWATT_CPU_OF(mpidr) == hw->cpu() && level == 0, \"\"); return 0;",
+    ),
+    (
+        "int",
+        "uintptr_t base, uint64_t length",
+        "mem_protect_chk",
+        "return base == 0 && length == 4096 ? 0 : -3;",
+    ),
+    (
+        "int",
+        "int *value",
+        "read_mem_protect",
+        "*value = sleeps[15]; return 0;",
+    ),
+    (
+        "int",
+        "int value",
+        "write_mem_protect",
+        "sleeps[15] = value; return 0;",
+    ),
+    (
+        "int",
+        "const psci_power_state_t *state",
+        "pwr_domain_validate_suspend",
+        "return ++calls % 3 ? 0 : PSCI_E_DENIED;",
+    ),
+];
+
+/// What is said of the plain port with all of those hooks, one of which has another body.
+fn passed(folder: &Path, name: &str, hook: &str, body: &str) -> Option<(String, String)> {
+    let quiet = "#pragma GCC diagnostic ignored \"-Wunused-parameter\"\n";
+    let (mut functions, mut members) = (quiet.to_owned(), String::new());
+    for (result, arguments, known, sound) in PASSED {
+        let body = if known == hook { body } else { sound };
+        functions += &format!("static {result} {known}({arguments}) {{ {body} }}\n");
+        members += &format!(".{known} = {known}, ");
+    }
+    judged(
+        folder,
+        name,
+        &[("functions", &functions), ("members", &members)],
+    )
+}
+
+#[test]
+fn every_call_that_passes_an_answer_on_asks_the_port() {
+    let folder = tempfile::tempdir().unwrap();
+    assert_eq!(passed(folder.path(), "sound", "", ""), None);
+    for (_, _, hook, sound) in PASSED {
+        let body = format!("hw->check(0, \"it was called\"); {sound}");
+        let (broken, what) = passed(folder.path(), hook, hook, &body).expect("a finding");
+        assert!(
+            broken == "own" && what.contains(&format!("in {hook} fails a check: it was called")),
+            "{broken}: {what}"
+        );
+    }
+}
+
+#[test]
+fn answers_that_are_passed_on_are_judged_by_psci() {
+    let folder = tempfile::tempdir().unwrap();
+    for (hook, body, invariant, told) in [
+        ("system_off", "calls++;", "answer", "answers"),
+        ("system_reset", "calls++;", "answer", "answers"),
+        ("system_reset2", "return 0;", "answer", "answers 0"),
+        (
+            "get_pwr_lvl_state_idx",
+            "return 0;",
+            "statistics",
+            "is no index",
+        ),
+        (
+            "get_pwr_lvl_state_idx",
+            "return state - 7;",
+            "statistics",
+            "is no index",
+        ),
+        (
+            "translate_power_state_by_mpidr",
+            "to->pwr_domain_state[0] = 2; to->pwr_domain_state[1] = 2; return 0;",
+            "answer",
+            "in translate_power_state_by_mpidr takes 0x",
+        ),
+        ("get_node_hw_state", "return 1;", "answer", "answers 1"),
+        ("mem_protect_chk", "return -1;", "answer", "answers -1"),
+        (
+            "read_mem_protect",
+            "*value = 0; return 0;",
+            "answer",
+            "forgets that memory is protected",
+        ),
+    ] {
+        let found = passed(folder.path(), "wrong", hook, body);
+        let (broken, what) = found.unwrap_or_else(|| panic!("{hook}: {body} was not found"));
+        assert!(
+            broken == invariant && what.contains(hook) && what.contains(told),
+            "{hook}: {broken}: {what}"
+        );
+    }
+}
+
+#[test]
+fn a_port_has_clusters_and_numbers_of_its_own() {
+    let folder = tempfile::tempdir().unwrap();
+    // The numbers that the plain port has are turned into its own, and back.
+    let numbers =
+        ".cpus_per_cluster = 4, .state_numbers = { { 0, 3, 7 }, { 0, 1, 7 }, { 0, 7, 7 } },";
+    let shape = (
+        "#include \"stopwatt_hooks.h\"",
+        "#define STOPWATT_EACH 4\n#include \"stopwatt_hooks.h\"",
+    );
+    let source = PLAIN
+        .replace(shape.0, shape.1)
+        .replace("== STOPWATT_OFF;", "== 7;")
+        .replace(
+            "if (state->pwr_domain_state[1] == STOPWATT_OFF)",
+            "if (state->pwr_domain_state[1] == 7)",
+        )
+        .replace(
+            "/* validate */",
+            "state[0] = state[0] == 1 ? 3 : 7; state[1] = state[1] == 2 ? 7 : state[1]; state[2] *= 7;",
+        )
+        .replace(
+            "/* system */",
+            "for (int level = 0; level < 3; level++) to->pwr_domain_state[level] = 7;",
+        )
+        .replace("/* members */", numbers);
+    fs::write(folder.path().join("own.c"), source).unwrap();
+    shared_object(&folder.path().join("own.c"), folder.path());
+    for cpus in ["4", "6", "8"] {
+        let output = explore_some(
+            folder.path(),
+            "5000",
+            &["--hooks", "own.so", "--cpus", cpus],
+        );
+        let told = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert_eq!(output.status.code(), Some(0), "{cpus}: {told}");
+    }
+}
+
+#[test]
+fn a_lock_in_a_register_is_waited_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let lock = "
+static uint32_t holder;
+static inline void take(void)
+{
+    uint32_t me = hw->cpu() + 1;
+    do {
+        hw->device(0x1000);
+        if (!holder)
+            holder = me;
+        hw->device(0x1008);
+    } while (holder != me);
+}
+static inline void let_go(void) { hw->device(0x1004); holder = 0; }
+static void early(const psci_power_state_t *state)
+{
+    static int inside;
+    (void)state;
+    /* take */
+    hw->check(++inside == 1, \"nobody else is in here\");
+    hw->device(0x2000);
+    inside--;
+    /* let go */
+}";
+    let member = (
+        "members",
+        ".pwr_domain_suspend_pwrdown_early = early, .pwr_domain_on_finish_late = early,",
+    );
+    let locked = lock
+        .replace("/* take */", "take();")
+        .replace("/* let go */", "let_go();");
+    let found = judged(folder.path(), "locked", &[("functions", &locked), member]);
+    assert_eq!(found, None);
+    let found = judged(folder.path(), "open", &[("functions", lock), member]);
+    let (_, what) = found.expect("a finding");
+    assert!(what.contains("nobody else is in here"), "{what}");
+}
+
 #[test]
 fn a_hook_that_crashes_or_ends_the_program_is_named() {
     let folder = tempfile::tempdir().unwrap();
