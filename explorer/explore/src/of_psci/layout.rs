@@ -43,7 +43,7 @@ impl Shape {
 
     /// The affinity fields of a CPU: Aff1 is its cluster.
     pub fn mpidr(self, cpu: usize) -> u64 {
-        (self.cluster(cpu) << 8 | cpu % self.each) as u64
+        (self.cluster(cpu) * 256 + cpu % self.each) as u64
     }
 }
 
@@ -68,9 +68,10 @@ impl Own {
 
     /// The state that the port has this number for.
     pub fn state(self, level: u8, number: u8) -> u8 {
-        let mut numbers = self.numbers[level as usize].iter();
-        let known = numbers.position(|&own| own == number);
-        known.map_or(number, |state| state as u8)
+        self.numbers[level as usize]
+            .iter()
+            .position(|&own| own == number)
+            .map_or(number, |state| state as u8)
     }
 }
 

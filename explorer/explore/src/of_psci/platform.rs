@@ -384,9 +384,12 @@ impl Platform for Board {
         self.passes(SystemReset, &[], &[]);
     }
     fn system_reset2(&self, kind: u32, cookie: u64) -> Error {
-        let arguments = [(kind >> 31) as u64, kind.into(), cookie];
-        self.passes(SystemReset2, &arguments, &[-1, -2])
-            .map_or_else(|| error(self), error_of)
+        self.passes(
+            SystemReset2,
+            &[(kind >> 31) as u64, kind.into(), cookie],
+            &[-1, -2],
+        )
+        .map_or_else(|| error(self), error_of)
     }
     fn hibernate(&self) -> Error {
         error(self)
@@ -407,8 +410,11 @@ impl Platform for Board {
 
     fn node_hw_state(&self, cpu: CpuIndex, level: Level) -> Result<HwState, Error> {
         // A scenario asks for the CPU that calls, which is on.
-        let arguments = [self.shape.mpidr(cpu.get()), level.into()];
-        match self.passes(Hook::HwState, &arguments, &[0, -1, -2]) {
+        match self.passes(
+            Hook::HwState,
+            &[self.shape.mpidr(cpu.get()), level.into()],
+            &[0, -1, -2],
+        ) {
             Some(answer @ ..0) => Err(error_of(answer)),
             None if self.answered() == 1 => Ok(HwState::Standby),
             None if self.answered() > 1 => Err(InternalFailure),

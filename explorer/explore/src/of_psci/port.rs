@@ -26,8 +26,8 @@ impl Board {
         let port = self.port.filter(|port| port.has(hook))?;
         let state = self.state();
         state.hook.set(Some(hook));
-        state.loaded.set(None);
-        state.gave.set(None);
+        state.loaded.take();
+        state.gave.take();
         state.polled.take();
         if !matches!(
             hook,
@@ -86,8 +86,11 @@ impl Board {
     /// A port has an index of its own for each state of a level, of which the system has one.
     pub fn check_index(&self, level: u8, state: u8) {
         let index = |state| {
-            let arguments = [self.number(level, state), level.into()];
-            self.hook(StateIndex, &arguments, &mut [])
+            self.hook(
+                StateIndex,
+                &[self.number(level, state), level.into()],
+                &mut [],
+            )
         };
         let own = index(state);
         if own.is_some_and(|own| {
@@ -255,8 +258,12 @@ impl Board {
         let mut states = [0; 3];
         // Statistics are also kept of states that the port refuses.
         if !self.ledger.borrow().suspends(self.process()) {
-            let arguments = [self.state().target.get(), raw.into()];
-            if self.hook(Translate, &arguments, &mut states) == Some(0) {
+            if self.hook(
+                Translate,
+                &[self.state().target.get(), raw.into()],
+                &mut states,
+            ) == Some(0)
+            {
                 takes(states);
             }
             return known;

@@ -198,7 +198,7 @@ impl Session<'_> {
             cpu.power.set(if is_off { Power::Off } else { Power::On });
             cpu.position.set(0);
             cpu.answered.set(0);
-            cpu.passed.set(None);
+            cpu.passed.take();
             cpu.turn_ons.borrow_mut().clear();
             cpu.on_since.set(u32::from(!is_off));
             cpu.off_since.set(u32::from(is_off));
