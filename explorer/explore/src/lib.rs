@@ -39,6 +39,16 @@ pub use interleavings::subject::{
 pub use of_psci::{About, Ask, Board, Hook, HooksFile, MachineOptions, Own, Port, Psci, Scenario};
 pub use of_rcu::{Action, Idle, KernelScenario, Mode, Rcu, Urgency};
 
+/// The number of the weight in which this part of their sum lies.
+pub(crate) fn pick(weights: &[u64], mut part: u64) -> usize {
+    let is_in = |&weight: &u64| {
+        let is_in = part < weight;
+        part = part.saturating_sub(weight);
+        is_in
+    };
+    weights.iter().position(is_in).unwrap_or(weights.len())
+}
+
 /// A breach where something does not hold.
 pub(crate) fn held(
     holds: bool,

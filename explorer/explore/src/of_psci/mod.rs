@@ -56,14 +56,8 @@ impl Subject for Psci {
         &self.machines
     }
 
-    fn draw(
-        &self,
-        _: MachineOptions,
-        script: &mut Scenario,
-        random: &mut SplitMix64,
-        counts: &[u64],
-    ) {
-        script.draw(random, self.cpus, counts);
+    fn draw(&self, _: MachineOptions, script: &mut Scenario, random: &mut SplitMix64, _: &[u64]) {
+        script.draw(random, self.cpus);
     }
 
     fn counted(&self) -> Vec<Counter> {

@@ -216,19 +216,3 @@ pub fn states(granted: &States, by_os: bool) -> Option<usize> {
     let at = STATES.iter().position(|states| states == granted)?;
     Some(OUTCOMES + usize::from(by_os) * GRANTED.len() + at)
 }
-
-/// The number of times that the rarest outcome of a call was reached.
-pub fn rarest_outcome(call: Call, counts: &[u64]) -> u64 {
-    let first = call.first();
-    counts[first..first + call.outcomes().len()]
-        .iter()
-        .copied()
-        .min()
-        .unwrap_or(0)
-}
-
-/// The number of times that states were granted, by whoever coordinates less.
-pub fn granted(asked: States, counts: &[u64]) -> u64 {
-    let of = |by_os| states(&asked, by_os).map_or(0, |at| counts[at]);
-    of(false).min(of(true))
-}

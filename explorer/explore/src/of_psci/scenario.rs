@@ -2,7 +2,7 @@
 
 use super::ledger::{highest, shown};
 use super::passed;
-use super::reached::{self, Call, STATES};
+use super::reached::{Call, STATES};
 use engine::SplitMix64;
 use interleavings::subject::{MOST_ACTIONS, MOST_CPUS, Script};
 use serde::{Deserialize, Serialize};
@@ -237,10 +237,12 @@ impl Scenario {
     }
 
     /// Draws a scenario for `cpus` CPUs into this one: who takes part, and one to three calls each.
-    /// `counts` says how often each thing of [`super::reached`] was reached, or is empty; what was
-    /// reached less is drawn more.
-    pub(crate) fn draw(&mut self, random: &mut SplitMix64, cpus: usize, counts: &[u64]) {
-        let weights = Weights::new(counts);
+    pub(crate) fn draw(&mut self, random: &mut SplitMix64, cpus: usize) {
+        // What is asked for how often. In half of the runs some of it is asked for often, or never.
+        let swarms = random.below(2);
+        let weights = Call::ALL.map(|(_, _, weight, _)| {
+            weight * [2, [0, 1, 2, 8][random.below(4) as usize]][swarms as usize]
+        });
         self.os_initiated = random.below(3) == 0;
         self.off.clear();
         self.cpus.resize_with(cpus, Vec::new);
@@ -261,7 +263,7 @@ impl Scenario {
         self.resident = (random.below(16) == 0).then(|| random.below(cpus as u64) as u8);
         // In some runs all CPUs sleep a lot, in some with an eye on one state.
         let sleepy = random.below(4) == 0;
-        let favourite = weights.states(random);
+        let favourite = states(random);
         let asker = Asker {
             weights,
             sleepy,
@@ -286,9 +288,13 @@ impl Scenario {
     }
 }
 
+fn states(random: &mut SplitMix64) -> [u8; 3] {
+    STATES[random.below(STATES.len() as u64) as usize]
+}
+
 /// Draws the calls of a scenario.
 struct Asker {
-    weights: Weights,
+    weights: [u64; Call::ALL.len()],
     /// True if CPUs only suspend.
     sleepy: bool,
     /// The states of nearly every suspend.
@@ -304,7 +310,9 @@ impl Asker {
         let call = if self.sleepy {
             Call::Suspend
         } else {
-            self.weights.call(random)
+            let part = random.below(self.weights.iter().sum::<u64>() + 1);
+            let call = crate::pick(&self.weights, part);
+            Call::ALL.get(call).map_or(Call::On, |of| of.0)
         };
         match call {
             Call::On => Ask::On(other),
@@ -319,11 +327,11 @@ impl Asker {
             Call::SystemSuspend => Ask::SystemSuspend,
             Call::Count => Ask::Count {
                 of: other,
-                states: self.weights.states(random),
+                states: states(random),
             },
             Call::Residency => Ask::Residency {
                 of: other,
-                states: self.weights.states(random),
+                states: states(random),
             },
             Call::Suspend => self.suspend(random),
         }
@@ -334,7 +342,7 @@ impl Asker {
         let states = match (random.below(64), self.favourite) {
             (0, _) => UNSOUND[random.below(UNSOUND.len() as u64) as usize],
             (_, Some(favourite)) => favourite,
-            (_, None) => self.weights.states(random),
+            (_, None) => states(random),
         };
         // Where the platform coordinates, the last level has no meaning.
         let last = if random.below(8) == 0 {
@@ -349,64 +357,3 @@ impl Asker {
 /// States that there are not: one is unknown, a level is skipped, or loses its contents above one
 /// that keeps them.
 const UNSOUND: [[u8; 3]; 5] = [[3, 0, 0], [1, 2, 0], [2, 0, 1], [2, 1, 1], [1, 1, 1]];
-
-/// The weights with which calls and states are drawn.
-struct Weights {
-    calls: [u64; Call::ALL.len()],
-    states: [u64; STATES.len()],
-}
-
-impl Weights {
-    /// Weights of the calls. Most weight goes to calls that act on others; then to calls whose
-    /// outcomes, and states whose grants, were seen less often than the others': up to four times
-    /// as much, or as little.
-    fn new(counts: &[u64]) -> Self {
-        let mut weights = Self {
-            calls: Call::ALL.map(|(_, _, weight, _)| weight),
-            states: [8; STATES.len()],
-        };
-        if !counts.is_empty() {
-            let rarest = Call::ALL.map(|(call, ..)| reached::rarest_outcome(call, counts));
-            scale(&mut weights.calls, &rarest);
-            let granted = STATES.map(|states| reached::granted(states, counts));
-            scale(&mut weights.states, &granted);
-        }
-        weights
-    }
-
-    fn call(&self, random: &mut SplitMix64) -> Call {
-        Call::ALL[pick(&self.calls, random)].0
-    }
-
-    fn states(&self, random: &mut SplitMix64) -> [u8; 3] {
-        STATES[pick(&self.states, random)]
-    }
-}
-
-/// Scales weights by how seldom each was reached, in powers of two: the weight of what was reached
-/// a quarter as often as the middle one doubles.
-fn scale<const N: usize>(weights: &mut [u64; N], reached: &[u64; N]) {
-    let mut sorted = *reached;
-    sorted.sort_unstable();
-    let middle = sorted[N / 2].max(1);
-    for (weight, &reached) in weights.iter_mut().zip(reached) {
-        let reached = reached.max(1);
-        *weight *= 4;
-        if reached >= middle {
-            *weight >>= ((reached / middle).ilog2() / 2).min(2);
-        } else {
-            *weight <<= ((middle / reached).ilog2() / 2).min(2);
-        }
-    }
-}
-
-fn pick(weights: &[u64], random: &mut SplitMix64) -> usize {
-    let mut left = random.below(weights.iter().sum());
-    for (number, &weight) in weights.iter().enumerate() {
-        match left.checked_sub(weight) {
-            None => return number,
-            Some(rest) => left = rest,
-        }
-    }
-    0
-}

@@ -9,6 +9,7 @@ use super::library::{
     BY_SOFTIRQ, BY_THREAD, GRACE_PERIOD_WAKES, INTERRUPTS, LAZY, LOOKS, OFFLOAD_WAKES,
     SOFTIRQ_RUNS, SOFTIRQS,
 };
+use super::names;
 use super::oracle::Oracle;
 use super::scenario::{Action, DEPTH, Idle, KernelScenario, Mode, Urgency, stall_s};
 use super::thread;
@@ -45,9 +46,7 @@ struct ThreadState {
     running: Cell<bool>,
     /// Signals of wake-ups, and of the CPU that ran the thread last.
     told: Cell<Signal>,
-    /// The moment and the jiffy at which it began to work, if it works; and when its last step
-    /// ended that found something to do.
-    began: Cell<Option<(u64, u64)>>,
+    /// The moment at which its last step ended that found something to do.
     worked: Cell<u64>,
 }
 
@@ -123,6 +122,9 @@ pub const WAITS: [&str; 2] = ["has done its work of this jiffy", "is idle or off
 /// Jiffies for which callbacks may wait after the work: more than the twenty seconds of lazy ones
 /// where CPUs share a thread.
 const PATIENCE: u64 = 22 * super::library::HZ;
+
+/// The word of what was asked for at the root of the tree.
+const ASKED_FOR: usize = 4;
 
 impl Kernel {
     /// A kernel on a machine, with RCU configured in this way.
@@ -373,21 +375,15 @@ impl Kernel {
         Some(group)
     }
 
-    /// A thread has made a step, which began at a moment and in a jiffy.
-    fn has_stepped(&self, thread: Thread, step: Step, from: (u64, u64)) {
+    /// A thread has made a step.
+    fn has_stepped(&self, thread: Thread, step: Step) {
         let threads = self.threads.borrow();
         let state = &threads[&thread];
         let Step::Sleep { until } = step else {
             state.until.set(Some(0));
-            state.worked.set(self.oracle().next_moment());
-            return state.began.set(state.began.get().or(Some(from)));
+            return state.worked.set(self.oracle().next_moment());
         };
         state.until.set(until);
-        if let (Some(began), Thread::OffloadGp(group)) = (state.began.take(), thread) {
-            let stride = self.stride();
-            self.oracle()
-                .looked_after(group * stride..(group + 1) * stride, began);
-        }
     }
 
     /// CPUs whose offloaded ones share a thread.
@@ -396,41 +392,54 @@ impl Kernel {
     }
 
     /// While no CPU works: of a callback that an offloaded CPU queued, somebody wakes the threads
-    /// that look after it and invoke it.
+    /// that look after it and invoke it. A thread that sleeps is known to sleep, and waits for what
+    /// is still to come.
     fn somebody_wakes(&self) -> Result<(), Breach> {
         let threads = self.threads.borrow();
         let sleeps = |thread: Thread| threads.get(&thread).is_none_or(ThreadState::sleeps);
         let breach = |what: String| Err((Invariant::SoonEnough, what));
+        let [of_cpus, of_groups, of_rcu] = names::first_words(self.names().counts);
+        let word = |at: usize| self.memory().newest(at as u16);
+        let ended = word(of_rcu);
+        if sleeps(Thread::GracePeriod) && ended.is_multiple_of(2) && word(ASKED_FOR) > ended {
+            return breach("a grace period is asked for, and nobody wakes the thread".to_owned());
+        }
         for cpu in 0..self.states.len() {
             let group = cpu / self.stride();
-            let (thread, timer) = if threads.contains_key(&Thread::OffloadCb(cpu)) {
-                (
-                    Thread::OffloadGp(group),
-                    self.timers.borrow().get(&group).map(|&(at, _)| at),
-                )
-            } else {
-                (Thread::Offload(cpu), None)
+            let [thread, invokes] = [Thread::OffloadGp(group), Thread::OffloadCb(cpu)];
+            let modern = threads.contains_key(&invokes);
+            let timer = self.timers.borrow().get(&group).map(|&(at, _)| at);
+            let thread = if modern { thread } else { Thread::Offload(cpu) };
+            let of_cpu = of_cpus + cpu * names::OF_RCU_CPU.len();
+            let of_group = of_groups + group * names::OF_GROUP.len();
+            let wrong = |name: Thread, what: &str| {
+                breach(format!("{} {what}", thread::name(thread::number(name))))
             };
+            if modern && sleeps(invokes) && word(of_cpu + 2) == 0 {
+                return wrong(invokes, "sleeps, and is said to be awake");
+            }
+            if modern && timer.is_none() && word(of_group + 2) != 0 {
+                return wrong(thread, "is to be woken later, and no timer is set");
+            }
             let Some(state) = threads.get(&thread).filter(|state| state.sleeps()) else {
                 continue;
             };
+            if modern && word(of_group + 1) == 0 {
+                return wrong(thread, "sleeps, and is said to be awake");
+            }
+            let leader = if modern { group * self.stride() } else { cpu };
+            let waits_for = word(of_cpus + leader * names::OF_RCU_CPU.len() + 3);
+            if (1..=ended).contains(&waits_for) {
+                return wrong(thread, "waits for a grace period that has ended");
+            }
+            let for_nothing = waits_for == 0 && sleeps(invokes);
             if let Some((number, at, may_wait)) = self.oracle().first_left(cpu)
-                && at > state.worked.get()
+                && (for_nothing || at > state.worked.get())
                 && timer.is_none_or(|at| !may_wait && at > self.jiffy() + 2)
             {
                 let thread = thread::name(thread::number(thread));
-                return breach(format!(
-                    "callback {number} was queued while {thread} slept, and nobody wakes it"
-                ));
-            }
-            if let Some(number) = self.oracle().overdue(cpu, !sleeps(Thread::GracePeriod))
-                && sleeps(Thread::OffloadCb(cpu))
-            {
-                let [thread, invokes] = [thread, Thread::OffloadCb(cpu)]
-                    .map(|thread| thread::name(thread::number(thread)));
-                return breach(format!(
-                    "the grace period of callback {number} has ended, and nobody wakes {thread} or {invokes}"
-                ));
+                let what = format!("callback {number} is queued, and nobody wakes {thread}");
+                return Err((Invariant::NoCallbackLost, what));
             }
         }
         Ok(())
@@ -538,7 +547,8 @@ impl<'k> RunningCpu<'k> {
                 .position(|task| task.depth.get() > 0 && !task.running.get())
         };
         let reading = reader().is_some();
-        self.run_thread(0, 12);
+        // For some jiffies threads come to one step each.
+        self.run_thread(0, if self.jiffy() % 8 < 4 { 1 } else { 12 });
         if reading || self.scenario.borrow().busy_end {
             self.switch(reader().unwrap_or(self.cpu));
         } else {
@@ -783,15 +793,11 @@ impl<'k> RunningCpu<'k> {
                 threads[&thread].woken.set(false);
                 self.hear(&threads[&thread].told);
             }
-            let now = (self.oracle().next_moment(), self.jiffy());
-            if thread == Thread::GracePeriod {
-                self.oracle().steps_since = now.0;
-            }
             let step = match thread {
                 Thread::GracePeriod => self.rcu.rcu.grace_period_thread(self),
                 other => self.rcu.rcu.offload_thread(self, other),
             };
-            self.has_stepped(thread, step, now);
+            self.has_stepped(thread, step);
             // An interrupt may come between the decision to sleep and the sleep.
             let tick = self.tick_comes();
             if tick || self.state.softirq.get() {

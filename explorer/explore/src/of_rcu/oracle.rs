@@ -23,10 +23,6 @@ struct Callback {
     object: usize,
     /// The CPU that queued it.
     cpu: usize,
-    /// The moments at which its group's thread had looked after it, and at which a grace period
-    /// that started later has ended; 0 for never.
-    seen: u64,
-    due: u64,
 }
 
 /// Moments are numbered in the order in which things happen.
@@ -46,10 +42,6 @@ pub(crate) struct Oracle {
     /// Grace periods that have started, and the moment of the last start.
     started: u64,
     start: u64,
-    /// The moment at which the present step of the grace-period thread began, and the one in which
-    /// the last grace period started: its number is there before it is told.
-    pub(crate) steps_since: u64,
-    start_since: u64,
     /// The jiffy of that start while the grace period lasts.
     lasts_since: Option<u64>,
     /// The last report of a stall: its grace period, whether that had started, and the jiffy.
@@ -63,7 +55,7 @@ pub(crate) struct Oracle {
 /// if a first was about to start. The others pass while the CPU that queued it has not given it a
 /// number yet, or while nobody runs the thread that invokes it. In 250 000 callbacks 5 and 8 were
 /// the most.
-const MOST_PERIODS: [u64; 2] = [8, 32];
+const MOST_PERIODS: [u64; 2] = [16, 32];
 
 /// Jiffies for which a callback that may not be put off waits once there is no other work; 15 were
 /// the most.
@@ -110,7 +102,6 @@ impl Oracle {
     pub(crate) fn grace_period_starts(&mut self, number: u32, jiffy: u64) -> Result<(), Breach> {
         self.started += 1;
         self.start = self.next_moment();
-        self.start_since = self.steps_since;
         self.lasts_since = Some(jiffy);
         let started = self.started;
         held(started == u64::from(number), Invariant::GracePeriod, || {
@@ -142,12 +133,7 @@ impl Oracle {
         let start = self.start;
         self.saw(ENDED);
         self.lasts_since = None;
-        let now = self.next_moment();
-        for callback in self.queued.iter_mut().filter(|callback| callback.due == 0) {
-            if callback.seen != 0 && callback.seen < self.start_since {
-                callback.due = now;
-            }
-        }
+        self.next_moment();
         if let Some(cpu) = self
             .quiet
             .iter()
@@ -312,41 +298,12 @@ impl Oracle {
             started_before: self.started,
             object,
             cpu,
-            seen: 0,
-            due: 0,
         });
         self.left += 1;
         self.queued.len() - 1
     }
 
-    /// The thread that looks after some CPUs has looked at all their callbacks, in a round that
-    /// began at a moment and in a jiffy, and sleeps. It may have left alone what may be put off,
-    /// what lies in a list that is not to be emptied for two jiffies, and what would wait for a
-    /// third end of a grace period: a list can wait for two.
-    pub(crate) fn looked_after(&mut self, cpus: std::ops::Range<usize>, began: (u64, u64)) {
-        let now = self.next_moment();
-        for cpu in cpus {
-            let (mut ends, mut last) = (0, now);
-            for callback in self
-                .queued
-                .iter_mut()
-                .filter(|callback| callback.cpu == cpu && !callback.invoked && callback.due == 0)
-            {
-                let saw =
-                    callback.at < began.0 && callback.jiffy + 2 <= began.1 && !callback.may_wait;
-                if callback.seen == 0 && saw && ends < 2 {
-                    callback.seen = now;
-                }
-                ends += match callback.seen {
-                    0 | u64::MAX => 2,
-                    seen => u32::from(seen != now && seen != last),
-                };
-                last = callback.seen;
-            }
-        }
-    }
-
-    /// A CPU takes callbacks over from another one. It is not known when a thread of it sees them.
+    /// A CPU takes callbacks over from another one.
     pub(crate) fn takes_over(&mut self, from: usize, to: usize, count: usize) {
         if count == 0 {
             return;
@@ -357,7 +314,7 @@ impl Oracle {
             .iter_mut()
             .filter(|callback| callback.cpu == from)
         {
-            (callback.cpu, callback.seen, callback.due) = (to, u64::MAX, 0);
+            callback.cpu = to;
         }
     }
 
@@ -371,16 +328,6 @@ impl Oracle {
             .filter(|(_, callback)| callback.cpu == cpu && !callback.invoked);
         left.next()
             .map(|(number, callback)| (number, callback.at, callback.may_wait))
-    }
-
-    /// A callback of a CPU that is not invoked, though its grace period has ended, and the next one
-    /// has started if `others_run`.
-    pub(crate) fn overdue(&self, cpu: usize, others_run: bool) -> Option<usize> {
-        let late =
-            |callback: &Callback| callback.due != 0 && !(others_run && self.start < callback.due);
-        self.queued
-            .iter()
-            .position(|callback| callback.cpu == cpu && !callback.invoked && late(callback))
     }
 
     /// The object that a callback frees.

@@ -378,19 +378,25 @@ impl KernelScenario {
         } else {
             7
         };
-        // In how many of a hundred actions an object is replaced. With few, lists run empty, and
+        // In how many of twelve chances an object is replaced. With few, lists run empty, and
         // threads go to sleep.
         let replaces = [2, 5, 12][usize::from(below(3))];
         let jiffies = 1 + below(8);
+        // What is done how often. In half of the scenarios some of it is done often, or never.
+        let swarms = below(2) == 0;
+        let mut weights = [20, 22, replaces.into(), 12, 20, 11, 6];
+        for weight in weights.iter_mut().filter(|_| swarms) {
+            *weight = *weight * [0, 1, 1, 4][usize::from(below(4))] / 2;
+        }
+        let sum = weights.iter().sum::<u64>() + 1;
         self.cpus.resize_with(cpus, Vec::new);
         for (cpu, actions) in self.cpus.iter_mut().enumerate() {
             actions.clear();
             for _ in 0..jiffies {
                 for _ in 0..2 + below(3) {
-                    let action = match below(100) {
-                        0..20 => Action::Read(below(POINTERS as u64)),
-                        20..42 => Action::Leave,
-                        42..54 if below(12) < replaces => {
+                    let action = match crate::pick(&weights, below(sum).into()) {
+                        0 => Action::Read(below(POINTERS as u64)),
+                        2 => {
                             let replace = Action::Replace {
                                 pointer: below(POINTERS as u64),
                                 urgency: [Urgency::Plain, Urgency::Lazy, Urgency::Hurry]
@@ -403,25 +409,24 @@ impl KernelScenario {
                             }
                             replace
                         }
-                        42..66 => Action::Switch(below(cpus as u64 + 1)),
-                        66..86 => Action::Thread {
+                        3 => Action::Switch(below(cpus as u64 + 1)),
+                        4 => Action::Thread {
                             which: below(8),
-                            steps: 1 + below(12),
+                            // What comes between two of its steps may last for jiffies.
+                            steps: [1, 2, 1 + below(12)][usize::from(below(3))],
                         },
-                        86..97 if !(mode.hotplug() && cpu > 0 && below(3) == 0) => {
-                            Action::Idle(Idle {
-                                // Others then do much that this CPU hears nothing of.
-                                jiffies: if below(6) == 0 {
-                                    8 + below(24)
-                                } else {
-                                    1 + below(6)
-                                },
-                                looks: if below(2) == 0 { 0 } else { below(20) },
-                                replaces: below(12) < replaces,
-                                lasts: if below(3) == 0 { below(lasts) } else { 0 },
-                            })
-                        }
-                        _ if mode.hotplug() && cpu > 0 => Action::Off(1 + below(5)),
+                        5 => Action::Idle(Idle {
+                            // Others then do much that this CPU hears nothing of.
+                            jiffies: if below(6) == 0 {
+                                8 + below(24)
+                            } else {
+                                1 + below(6)
+                            },
+                            looks: if below(2) == 0 { 0 } else { below(20) },
+                            replaces: below(12) < replaces,
+                            lasts: if below(3) == 0 { below(lasts) } else { 0 },
+                        }),
+                        6 if mode.hotplug() && cpu > 0 => Action::Off(1 + below(5)),
                         _ => Action::Leave,
                     };
                     actions.push(action);

@@ -122,7 +122,7 @@ fn causes_name_the_lock_that_two_hold() {
     ] {
         let fault = psci_faults::find(name).unwrap();
         let subject = subject(Some(fault));
-        let found = explore_on(&subject, &exploration(1, SCHEDULES), 1, |_| true)
+        let found = explore_on(&subject, &exploration(2, SCHEDULES), 1, |_| true)
             .found
             .unwrap();
         let shrunk = subject.simplest(&found, Limits::default());

@@ -212,7 +212,7 @@ fn causes_name_the_lock_and_the_list() {
             "lost-callback",
             "list, waiting for the end of a grace period; no list has it after CPU ",
         ),
-        ("timer-not-set-again", "bypass list since CPU "),
+        ("missed-quiescent-state", " since CPU "),
     ] {
         for seed in 1..4 {
             let cause = cause(name, seed);

@@ -32,11 +32,10 @@ impl Machine {
             }
             ChoiceSource::Dpor(dpor) => *chooser = Chooser::Dpor(dpor),
             ChoiceSource::RandomChoices(strategy, seed) => {
-                if !matches!(*chooser, Chooser::RandomChoices(_)) {
-                    *chooser = Chooser::RandomChoices(RandomChoices::new());
-                }
-                if let Chooser::RandomChoices(drawn) = &mut *chooser {
-                    drawn.begin(strategy, seed, self.settings.length.get());
+                let drawn = RandomChoices::new(strategy, seed, self.settings.length.get());
+                match &mut *chooser {
+                    Chooser::RandomChoices(before) => **before = drawn,
+                    other => *other = Chooser::RandomChoices(Box::new(drawn)),
                 }
             }
         }
@@ -44,9 +43,7 @@ impl Machine {
 
     /// The choices that go on after this run, if there are any.
     pub(crate) fn take_tape(&self) -> Chooser {
-        self.choices
-            .chooser
-            .replace(Chooser::RandomChoices(RandomChoices::new()))
+        self.choices.chooser.replace(Chooser::none())
     }
 
     pub(crate) fn put_tape_back(&self, tape: Chooser) {

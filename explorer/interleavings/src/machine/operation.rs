@@ -33,7 +33,7 @@ impl Machine {
                 format!("nobody gets on after {steps} operations: {waits}{hint}"),
             );
         }
-        self.let_somebody_go(process);
+        self.let_somebody_go(process, did.number());
         self.let_held_stores_leave(process);
         self.mix((process as u64) << 32 | did.number());
         if self.late.followed.get() >> process & 1 != 0 {
@@ -78,7 +78,7 @@ impl Machine {
             self.wake_pollers();
             self.keep_step(process, Operation::Own);
             self.next_operation(process);
-            self.let_somebody_go(process);
+            self.let_somebody_go(process, 0);
         }
     }
 
@@ -95,7 +95,7 @@ impl Machine {
             }
             any = true;
             self.next_operation(process);
-            self.let_somebody_go(process);
+            self.let_somebody_go(process, 0);
             let nth = self.answer(Kind::StoreLeaves, overtaken as u32);
             self.memory
                 .borrow_mut()

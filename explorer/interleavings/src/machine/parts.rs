@@ -1,7 +1,7 @@
 //! What a machine is made of beside CPUs and memory: plain values, each with what a run forgets.
 
 use super::choice::{Deviation, Kind};
-use super::chooser::{Chooser, RandomChoices};
+use super::chooser::Chooser;
 use super::core::Core;
 use super::failure::Failure;
 use super::names::Names;
@@ -23,7 +23,7 @@ pub(super) struct Choices {
 impl Choices {
     pub(super) fn new() -> Self {
         Self {
-            chooser: RefCell::new(Chooser::RandomChoices(RandomChoices::new())),
+            chooser: RefCell::new(Chooser::none()),
             schedule: RefCell::new(Vec::with_capacity(1024)),
         }
     }

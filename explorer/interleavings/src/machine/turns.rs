@@ -83,15 +83,16 @@ impl Machine {
         operation
     }
 
-    /// Another process may go before an operation of this one.
+    /// Another process may go before an operation of this one, whose number is given.
     #[inline(always)]
-    pub(super) fn let_somebody_go(&self, process: usize) {
+    pub(super) fn let_somebody_go(&self, process: usize, did: u64) {
         if self.settings.traces.get() {
             self.end_step(process);
         }
         let goes = self.choices.chooser.borrow_mut().preempt(
             process,
             self.operation_of(process),
+            did,
             self.ready(),
         );
         if goes != process {

@@ -1,6 +1,7 @@
 //! Choices drawn from a seed.
 
 use super::strategy::Strategy;
+use crate::limits::MOST_CPUS;
 use crate::machine::choice::Kind;
 use crate::machine::ready::{Ready, nth};
 use engine::SplitMix64;
@@ -10,6 +11,8 @@ pub const PROCESSES: usize = 64;
 
 /// One in this many operations starts to pass a process over, or changes the process.
 const PASSES_OVER_EVERY: u64 = 32;
+/// One in this many places of a guided run is one at which processes are held.
+const PLACES: u64 = 16;
 const LONGEST_PASS: u64 = 256;
 
 /// Choices drawn from a seed.
@@ -25,56 +28,66 @@ pub struct RandomChoices {
     /// The operations at which a priority falls, latest first.
     changes: Vec<u64>,
     operations: u64,
+    /// The process that others pass, for how many operations more, and the last one of each.
     passed_over: usize,
     left: u64,
+    last: [u64; MOST_CPUS + 1],
+    /// The number of its operations after which the process stands still, a store of which is late.
+    late_in: u64,
+    running: usize,
+    /// What tells the places apart of which a guided run is about; 0 in a run that is not guided.
+    guide: u64,
     /// [`Strategy::Few`]: number of 2^32 choices that differ from the default.
     rare: u64,
 }
 
 impl RandomChoices {
-    pub fn new() -> Box<Self> {
-        Box::new(Self {
-            strategy: Strategy::Random,
-            random: SplitMix64::new(0),
-            memory: 0,
-            hardware: 0,
-            interrupts: false,
-            priorities: [0; PROCESSES],
-            changes: Vec::new(),
-            operations: 0,
-            passed_over: PROCESSES,
-            left: 0,
-            rare: 0,
-        })
-    }
-
-    /// Starts a run whose choices `seed` draws. `length` is about the number of its operations.
-    pub fn begin(&mut self, strategy: Strategy, seed: u64, length: u64) {
-        self.strategy = strategy;
-        self.random = SplitMix64::fork(seed, 2);
+    /// The choices of a run, which `seed` draws. `length` is about the number of its operations.
+    pub fn new(strategy: Strategy, seed: u64, length: u64) -> Self {
+        let (mut random, length) = (SplitMix64::fork(seed, 2), length.max(1));
         // Some runs deviate in few respects, some in many: a defect often needs one kind of
         // deviation and is hidden by another.
         let levels = [0, 1, 4, 16];
-        self.memory = levels[self.random.below(4) as usize];
-        self.hardware = levels[self.random.below(3) as usize];
-        self.interrupts = self.random.below(2) == 0;
-        self.operations = 0;
-        self.passed_over = PROCESSES;
-        self.left = 0;
-        if let Strategy::Few(deviations) = strategy {
+        // A defect often needs that somebody stands still at one of the places that are seldom
+        // passed, until somebody else comes to the same word. Half of the runs are about some
+        // places, each as likely as any other. The others know nothing of it: no defect is found in
+        // less than half as many of them.
+        let guide = SplitMix64::fork(seed, 3).next();
+        let (rare, changes, guide) = match strategy {
             // An operation asks for about two choices.
-            self.rare = (u64::from(deviations) << 32) / (2 * length.max(1));
-        }
-        if let Strategy::Pct(changes) = strategy {
-            for priority in &mut self.priorities {
-                *priority = self.random.next() | 1 << 63;
+            Strategy::Few(deviations) => ((u64::from(deviations) << 32) / (2 * length), 0, 0),
+            Strategy::Pct(changes) => (0, changes, guide),
+            _ => (0, 0, guide),
+        };
+        let mut drawn = Self {
+            strategy,
+            memory: levels[random.below(4) as usize],
+            hardware: levels[random.below(3) as usize],
+            interrupts: random.below(2) == 0,
+            random,
+            priorities: [0; PROCESSES],
+            changes: Vec::new(),
+            operations: 0,
+            passed_over: 0,
+            left: 0,
+            last: [0; MOST_CPUS + 1],
+            late_in: 0,
+            running: 0,
+            guide: guide * (guide & 1),
+            rare,
+        };
+        if changes > 0 {
+            for priority in &mut drawn.priorities {
+                *priority = drawn.random.next() | 1 << 63;
             }
-            self.changes.clear();
             for _ in 0..changes {
-                self.changes.push(self.random.below(length.max(1)));
+                drawn.changes.push(drawn.random.below(length));
             }
-            self.changes.sort_unstable_by(|left, right| right.cmp(left));
+            drawn
+                .changes
+                .sort_unstable_by(|left, right| right.cmp(left));
         }
+        drawn
     }
 
     /// True if a choice is one of the few that differ.
@@ -92,42 +105,61 @@ impl RandomChoices {
         }
     }
 
+    /// A guided run comes to an operation, by its number: the process stands still, for 1, 2, 4 ..
+    /// operations, if the place is one that the run is about. Returns whether one that stands still
+    /// goes on, as it does half of the times that somebody is about to touch its word.
     #[inline(always)]
-    pub(super) fn preempt(&mut self, running: usize, ready: Ready) -> usize {
-        let set = self.candidates(ready) | 1 << running;
+    fn meets(&mut self, running: usize, operation: u64) -> bool {
+        let before = std::mem::replace(&mut self.last[running], operation);
+        self.running = running;
+        if self.left > 0 {
+            let is_same = (self.last[self.passed_over] ^ operation) & 0xffff == 0;
+            let goes = is_same && self.random.below(2) == 0;
+            self.left *= u64::from(!goes);
+            return goes;
+        }
+        let place = (operation ^ self.guide ^ before << 32).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let is_late = self.late_in > 0 && self.passed_over == running;
+        self.late_in -= u64::from(is_late);
+        if is_late && self.late_in == 0 || place < u64::MAX / PLACES {
+            self.passed_over = running;
+            self.late_in = 0;
+            self.left = 1 << self.random.below(10);
+        }
+        false
+    }
+
+    /// Who goes before an operation of the process that runs, whose number is given.
+    #[inline(always)]
+    pub(super) fn preempt(&mut self, running: usize, ready: Ready, operation: u64) -> usize {
+        let mut set = self.candidates(ready) | 1 << running;
         if set & (set - 1) == 0 {
             return running;
         }
-        match self.strategy {
+        if self.guide != 0 && self.meets(running, operation) && set >> self.passed_over & 1 != 0 {
+            return self.passed_over;
+        }
+        if self.left > 0 {
+            self.left -= 1;
+            set &= !(1 << self.passed_over);
+        } else if self.strategy == Strategy::PassingOver {
+            match self.random.below(PASSES_OVER_EVERY) {
+                0 => {
+                    self.passed_over = self.any(set);
+                    self.left = self.random.below(LONGEST_PASS);
+                    set &= !(1 << self.passed_over);
+                }
+                1 => return self.any(set),
+                _ => {}
+            }
+        }
+        let strategy = self.strategy;
+        match strategy {
             Strategy::Random | Strategy::Dpor => self.any(set),
             Strategy::Pct(_) => self.highest(set),
-            Strategy::Few(_) => {
-                if self.differs() {
-                    self.any(set)
-                } else {
-                    running
-                }
-            }
-            Strategy::PassingOver => {
-                if self.left > 0 {
-                    self.left -= 1;
-                } else {
-                    match self.random.below(PASSES_OVER_EVERY) {
-                        0 => {
-                            self.passed_over = self.any(set);
-                            self.left = self.random.below(LONGEST_PASS);
-                        }
-                        1 => return self.any(set),
-                        _ => return running,
-                    }
-                }
-                let others = set & !(1 << self.passed_over);
-                if others >> running & 1 != 0 {
-                    running
-                } else {
-                    self.any(others)
-                }
-            }
+            Strategy::Few(_) if self.differs() => self.any(set),
+            _ if set >> running & 1 != 0 => running,
+            _ => self.any(set),
         }
     }
 
@@ -139,16 +171,11 @@ impl RandomChoices {
 
     fn highest(&mut self, set: u64) -> usize {
         let highest = |priorities: &[u64; PROCESSES]| {
-            let mut best = set.trailing_zeros() as usize;
-            let mut left = set & (set - 1);
-            while left != 0 {
-                let process = left.trailing_zeros() as usize;
-                left &= left - 1;
-                if priorities[process] > priorities[best] {
-                    best = process;
-                }
-            }
-            best
+            let processes = (0..PROCESSES).take_while(|process| set >> process != 0);
+            let ready = processes.filter(|process| set >> process & 1 != 0);
+            ready
+                .max_by_key(|&process| priorities[process])
+                .unwrap_or(0)
         };
         self.operations += 1;
         while self.changes.last().is_some_and(|&at| at <= self.operations) {
@@ -166,17 +193,12 @@ impl RandomChoices {
         if set == 0 {
             return None;
         }
-        Some(match self.strategy {
-            Strategy::Pct(_) => self.highest(set),
-            Strategy::Few(_) => {
-                if self.differs() {
-                    self.any(set)
-                } else {
-                    return ready.first();
-                }
-            }
-            _ => self.any(set),
-        })
+        let strategy = self.strategy;
+        match strategy {
+            Strategy::Pct(_) => Some(self.highest(set)),
+            Strategy::Few(_) if !self.differs() => ready.first(),
+            _ => Some(self.any(set)),
+        }
     }
 
     #[inline(always)]
@@ -209,16 +231,21 @@ impl RandomChoices {
             Kind::ExclusiveFails => self.memory.min(4),
             // It refuses nothing, and harms nobody.
             Kind::LateTick => (8 * self.hardware).min(32),
+            Kind::Answered => 4 * self.hardware,
             _ => self.hardware,
         };
         if chance == 0 || options < 2 {
             return 0;
         }
         let drawn = self.random.next();
-        if drawn & 63 < chance {
-            1 + (((drawn >> 32) * u64::from(options - 1)) >> 32) as u32
-        } else {
-            0
+        if drawn & 63 >= chance {
+            return 0;
         }
+        let answer = 1 + (((drawn >> 32) * u64::from(options - 1)) >> 32) as u32;
+        if self.guide != 0 && kind == Kind::StoreDelay && self.left == 0 {
+            self.passed_over = self.running;
+            self.late_in = 1 + self.random.below(answer.into());
+        }
+        answer
     }
 }

@@ -18,6 +18,11 @@ pub enum Chooser {
 }
 
 impl Chooser {
+    /// One that deviates in nothing.
+    pub fn none() -> Self {
+        Self::ReplayedChoices(ReplayedChoices::new(&[], 0))
+    }
+
     /// The value that a load returns although it is stored only afterwards, if it is one of those
     /// that were `stored` in other runs; `newest` is what it could return now.
     #[inline(always)]
@@ -41,11 +46,12 @@ impl Chooser {
         &mut self,
         running: usize,
         operation: OperationIndex,
+        did: u64,
         ready: Ready,
     ) -> usize {
         match self {
             Self::Dpor(dpor) => dpor.who(Some(running), ready).unwrap_or(NOBODY),
-            Self::RandomChoices(drawn) => drawn.preempt(running, ready),
+            Self::RandomChoices(drawn) => drawn.preempt(running, ready, did),
             Self::ReplayedChoices(replayed) => {
                 match replayed.find(running, operation, Kind::Preempt) {
                     // In a schedule that was shortened the one that goes on may be unable to.
