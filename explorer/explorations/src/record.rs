@@ -13,9 +13,6 @@ pub fn experiment<S: Recordable>() -> String {
     format!("explore-{}", S::NAME)
 }
 
-/// The loads that missed a newer value are told of this many times at most.
-const MISSED_SHOWN: usize = 3;
-
 /// Records a finding, with the steps of its run.
 pub fn record<S: Recordable>(
     subject: &S,
@@ -176,14 +173,10 @@ fn header_of_finding<S: Recordable>(
         .schedule
         .iter()
         .map(|deviation| sentence(&narrator.deviation(steps, deviation)));
-    let missed = (0..steps.len())
-        .rev()
-        .filter_map(|at| narrator.missed(steps, at));
     header.set_facts(&facts::Exploration {
         schedule: Schedule::new(found, subject, limits).text(),
         sentences: sentences.collect(),
         scenario: found.script.sentences(),
-        missed: missed.take(MISSED_SHOWN).collect(),
         cause: account.cause.as_ref().map(|cause| sentence(&cause.what)),
         causes: if account.cause.is_some() {
             vec![]

@@ -105,8 +105,9 @@ struct Body {
     name: String,
     /// From brace to brace.
     at: Range<usize>,
-    /// Why it cannot be there several times.
-    single: Option<&'static str>,
+    /// True if it cannot be there several times: it is constant, and cannot ask which fault is on,
+    /// or returns a type that it makes.
+    single: bool,
 }
 
 /// A source file of the library.
@@ -143,10 +144,7 @@ impl Finder<'_> {
 
     fn function(&mut self, signature: &syn::Signature, block: &syn::Block) {
         let opaque = matches!(&signature.output, syn::ReturnType::Type(_, of) if matches!(**of, syn::Type::ImplTrait(_)));
-        let single = match signature.constness {
-            Some(_) => Some("is constant, and cannot ask which fault is on"),
-            None => opaque.then_some("returns a type that its body makes"),
-        };
+        let single = opaque || signature.constness.is_some();
         let name = match self.owner.as_str() {
             "" => signature.ident.to_string(),
             owner => format!("{owner}::{}", signature.ident),
@@ -319,13 +317,9 @@ impl Source {
         let body = number_of_body.ok_or_else(|| {
             format!("a change of {file} lies in no function, and is not `always = true`")
         })?;
-        if let Body {
-            name,
-            single: Some(why),
-            ..
-        } = &self.bodies[body]
-        {
-            return Err(format!("{name} of {file} {why}"));
+        let Body { name, single, .. } = &self.bodies[body];
+        if *single {
+            return Err(format!("{name} of {file} cannot be there twice"));
         }
         self.changes.entry((body, number)).or_default().push(edit);
         Ok(())
@@ -532,10 +526,8 @@ fn as_included(library: &str, out: &Path) -> String {
             .and_then(|line| line.strip_prefix("mod ").or(line.strip_prefix("pub mod ")));
         if let Some(module) = module {
             // The library itself is held to lints; of a fault nobody expects it.
-            text += &format!(
-                "#[allow(warnings, clippy::all)]\n#[path = {:?}]\n",
-                out.join(format!("{module}.rs"))
-            );
+            let path = out.join(format!("{module}.rs"));
+            text += &format!("#[allow(warnings, clippy::all)]\n#[path = {path:?}]\n");
         }
         text += line;
         text.push('\n');

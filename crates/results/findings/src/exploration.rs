@@ -20,8 +20,6 @@ pub struct Exploration<'r> {
     pub scenario: Vec<String>,
     /// The schedule's deviations from the plainest run, in order.
     pub sentences: Vec<String>,
-    /// Loads that missed a newer value, the last first.
-    pub missed: Vec<String>,
     /// The cause, in a sentence, where more is known than what broke.
     pub cause: Option<String>,
     /// What the run saw that others had stored and that is not usual, what took the place of its
@@ -75,7 +73,6 @@ pub fn read<'r>(findings: &Findings<'r>) -> Result<Exploration<'r>, FactsError> 
         operations: measured(recording, "operations"),
         scenario: facts.scenario,
         sentences: facts.sentences,
-        missed: facts.missed,
         cause: facts.cause,
         causes: facts.causes,
         last: facts.last,

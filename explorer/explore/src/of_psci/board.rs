@@ -11,8 +11,9 @@ use super::{
 };
 use interleavings::{
     Core,
-    subject::{Act, Breach, ChoiceSource, Machine, Memory, OnMachine, Operation, Wait},
+    subject::{Act, Breach, ChoiceSource, Invariant, Machine, Memory, OnMachine, Operation, Wait},
 };
+use psci_faults::points::psci::ALL;
 use serde::{Deserialize, Serialize};
 use std::{
     cell::{Cell, RefCell},
@@ -158,9 +159,20 @@ pub struct CpuState {
     /// wake by itself.
     pub levels: Cell<States>,
     pub goes: Cell<Option<bool>>,
-    /// True while the context of the CPU is saved and not restored yet.
-    pub saved: Cell<bool>,
+    /// What it has done in its call, or since it has power: bits by the places of the points in
+    /// `ALL` that tell of it.
+    pub marks: Cell<u32>,
+    /// What its call asks the platform about, until the platform is asked.
+    pub asks_about: Cell<Option<[u64; 2]>>,
 }
+
+/// Marks beside the stamps: the context is saved, EL3 is set up, interrupts are on, and were
+/// set up for that; and flushes, which no point tells of.
+pub const SAVED: u32 = 1 << 15;
+pub const EL3: u32 = 1 << 18;
+pub const INTERRUPTS: u32 = 1 << 22;
+pub const INITIALIZED: u32 = 1 << 19;
+pub const FLUSHES: u32 = 1 << 20;
 
 /// A cluster.
 #[derive(Default)]
@@ -239,6 +251,32 @@ impl Board {
     /// Counts something, by its place in `reached::counted`.
     pub(crate) fn count(&self, at: usize) {
         self.counts.borrow_mut()[at] += 1;
+    }
+
+    /// The CPU that runs leaves these marks, and no longer those.
+    pub(crate) fn mark(&self, these: u32, not: u32) {
+        let marks = &self.state().marks;
+        marks.set(marks.get() & !not | these);
+    }
+
+    /// A CPU comes to a point at which, of these marks, the right ones are there.
+    pub(crate) fn expect(&self, cpu: usize, comes: &str, these: u32, right: u32) {
+        let wrong = self.states[cpu].marks.get() & these ^ right;
+        if wrong != 0 {
+            let point = ALL[wrong.trailing_zeros() as usize].name();
+            let what = format!("CPU {cpu} {comes}, and `{point}` is not as it must be");
+            self.fail(Invariant::Complete, what);
+        }
+    }
+
+    /// The platform is asked about this, and the call is about nothing else.
+    pub(crate) fn hears(&self, first: impl Into<u64>, second: impl Into<u64>) {
+        let about = [first.into(), second.into()];
+        let expected = self.state().asks_about.take();
+        if let Some(other) = expected.filter(|expected| *expected != about) {
+            let what = format!("the platform hears {about:x?}, and the call is about {other:x?}");
+            self.fail(Invariant::Answer, what);
+        }
     }
 
     /// An act of the CPU that runs.

@@ -5,7 +5,7 @@ use super::{
     board::{
         Board,
         Command::{self, Down, On},
-        FOR_COMMAND, FOR_POWER_DOWN, Power, TurnOn,
+        FLUSHES, FOR_COMMAND, FOR_POWER_DOWN, INTERRUPTS, Power, SAVED, TurnOn,
     },
     frame::DOWN,
     hook::Hook,
@@ -111,6 +111,11 @@ impl Board {
 
     fn power_off(&self, index: usize, cluster: bool, wakes: bool) {
         let cpu = &self.states[index];
+        let saved = u32::from(wakes) * SAVED;
+        let flushes = u32::from(self.options.coherent) * (FLUSHES << u32::from(cluster));
+        let right = 0b11_0101 | saved | flushes;
+        self.expect(index, "loses its power", right | INTERRUPTS | SAVED, right);
+        cpu.marks.set(saved);
         cpu.power
             .set(if wakes { Power::Asleep } else { Power::Off });
         self.cpus()[index].set_waits(Wait::Absent);

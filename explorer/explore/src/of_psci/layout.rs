@@ -45,6 +45,11 @@ impl Shape {
     pub fn mpidr(self, cpu: usize) -> u64 {
         (self.cluster(cpu) * 256 + cpu % self.each) as u64
     }
+
+    /// A CPU as calls name it: what is no affinity field has no meaning.
+    pub fn argument(self, cpu: usize) -> u64 {
+        self.mpidr(cpu) | 1 << 31
+    }
 }
 
 /// What a port says of its board, as its table ends; 0 for what the explorer has.
@@ -120,7 +125,7 @@ pub fn decode(raw: u32) -> Option<([u8; 3], u8)> {
     let nibble = |n: u32| (raw >> (4 * n) & 0xf) as u8;
     let states = [nibble(0), nibble(1), nibble(2)];
     let last = nibble(3);
-    (are_known(&states) && raw == power_state(states, last)).then_some((states, last))
+    are_known(&states).then_some((states, last))
 }
 
 /// The bit of an address that no entry point may have.

@@ -7,10 +7,12 @@
 //! state again; both happen under the locks of the domains that it concerns, so that the books are
 //! as exact as the locks are.
 
-use super::layout::{self, OFF, Shape};
+use self::Request::*;
+use super::layout::*;
 use super::names::Owner;
 use crate::held;
-use interleavings::subject::{Breach, Invariant};
+use interleavings::subject::Breach;
+use interleavings::subject::Invariant::{Answer, DomainState, Statistics};
 
 /// States of a CPU, its cluster and the system.
 pub type States = [u8; 3];
@@ -32,7 +34,7 @@ pub(crate) enum Request {
 
 /// A breach of what the books say of states.
 fn wrong_state<T>(what: String) -> Result<T, Breach> {
-    Err((Invariant::DomainState, what))
+    Err((DomainState, what))
 }
 
 /// DENIED and INVALID_PARAMETERS.
@@ -147,6 +149,8 @@ pub(crate) struct Ledger {
     suspended_since: Option<u32>,
     may_have_suspended: bool,
     suspends_before: Option<u32>,
+    /// A suspend has failed: nothing orders the mark that there was one before its answer.
+    has_failed: bool,
     /// False once it is not plain any more by which rules a request was granted.
     is_exact: bool,
 }
@@ -167,10 +171,9 @@ fn of_domains(states: States) -> impl Iterator<Item = (usize, u8)> {
 /// True if there are such states: all are known, no level is skipped, and none loses its contents
 /// above one that keeps them.
 pub fn is_sound(states: &States) -> bool {
-    let loses = |level: u8| {
-        states[usize::from(level)] != 0 && layout::loses(level, states[usize::from(level)])
-    };
-    layout::are_known(states)
+    let loses =
+        |level: u8| states[usize::from(level)] != 0 && loses(level, states[usize::from(level)]);
+    are_known(states)
         && !(states[1] == 0 && states[2] != 0)
         && (1..3).all(|level| loses(level - 1) || !loses(level))
 }
@@ -246,17 +249,18 @@ impl Ledger {
 
     /// A call begins, for which the platform has these refusals.
     pub(crate) fn calls(&mut self, cpu: usize, asks: Request, due: u64, now: u32) {
-        if matches!(asks, Request::Suspend { states, .. } if is_sound(&states)) {
+        if matches!(asks, Suspend { states, .. } if is_sound(&states)) {
             self.suspends += 1;
             self.may_have_suspended = true;
         }
-        if asks == Request::Mode {
+        if asks == Mode {
             if self.changing == 0 {
                 (self.before, self.overlapped) = (self.mode, false);
-                self.suspends_before = (!self
-                    .cpus
-                    .iter()
-                    .any(|books| matches!(books.asks, Request::Suspend { .. })))
+                self.suspends_before = (!self.has_failed
+                    && !self
+                        .cpus
+                        .iter()
+                        .any(|books| matches!(books.asks, Suspend { .. })))
                 .then_some(self.suspends);
             } else {
                 self.overlapped = true;
@@ -274,7 +278,7 @@ impl Ledger {
         (own.looked, own.pending) = (false, false);
         (own.due, own.power_on_failed, own.is_back, own.verdict) = (due, false, false, None);
         (own.wanted, own.targets) = (None, [None; 3]);
-        if matches!(asks, Request::Suspend { .. }) {
+        if matches!(asks, Suspend { .. }) {
             own.awake_since = None;
         }
     }
@@ -284,7 +288,9 @@ impl Ledger {
         self.changing -= 1;
         if succeeded && self.before != Some(wanted) {
             self.suspended_since = None;
-            self.may_have_suspended =
+            // It may have been the mode all the time.
+            self.may_have_suspended &= self.before.is_none();
+            self.may_have_suspended |=
                 self.overlapped || self.suspends_before != Some(self.suspends);
         }
         self.mode = match (self.changing, self.overlapped) {
@@ -311,14 +317,14 @@ impl Ledger {
     /// nobody asked for was due, whether it would have come or not.
     pub(crate) fn may_go(&self, cpu: usize) -> Result<(), Breach> {
         let own = &self.cpus[cpu];
-        held(own.asked && own.due == 0, Invariant::Answer, || {
+        held(own.asked && own.due == 0, Answer, || {
             format!("CPU {cpu} goes down, and the platform was not asked, or has refused it")
         })
     }
 
     /// True if the present call of a CPU is CPU_SUSPEND.
     pub(crate) fn suspends(&self, cpu: usize) -> bool {
-        matches!(self.cpus[cpu].asks, Request::Suspend { .. })
+        matches!(self.cpus[cpu].asks, Suspend { .. })
     }
 
     /// A port has refused the call, or not, for this reason.
@@ -333,7 +339,7 @@ impl Ledger {
     /// A port takes the request of a CPU for these states, which are not deeper.
     pub(crate) fn takes(&mut self, cpu: usize, taken: States) {
         let own = &mut self.cpus[cpu];
-        if let Request::Suspend { states, .. } | Request::SystemSuspend(states) = &mut own.asks {
+        if let Suspend { states, .. } | SystemSuspend(states) = &mut own.asks {
             own.wanted = Some(std::mem::replace(states, taken)).filter(|wanted| *wanted != taken);
         }
     }
@@ -373,7 +379,7 @@ impl Ledger {
         if own.is_back && own.down.is_some_and(|down| down.locks == level) {
             return self.is_out(cpu, true, None, now);
         }
-        if let Request::Suspend { states, last } = own.asks
+        if let Suspend { states, last } = own.asks
             && !own.committed
             && level == TOP
         {
@@ -415,7 +421,7 @@ impl Ledger {
                 if beside == 0 {
                     return DENIED;
                 }
-                if layout::loses(level as u8, wanted) && !layout::loses(level as u8 - 1, beside) {
+                if loses(level as u8, wanted) && !loses(level as u8 - 1, beside) {
                     answer = INVALID_PARAMETERS;
                 }
             }
@@ -437,9 +443,8 @@ impl Ledger {
                 .iter()
                 .enumerate()
                 .filter(|(other, _)| self.shares(cpu, *other, level));
-            let state = self.cpus[cpu].targets[level].unwrap_or_else(|| {
-                layout::coordinate(of_domain.map(|(_, books)| books.noted[level]))
-            });
+            let state = self.cpus[cpu].targets[level]
+                .unwrap_or_else(|| coordinate(of_domain.map(|(_, books)| books.noted[level])));
             down = down && state != 0;
             granted[level] = if down { state } else { 0 };
         }
@@ -466,12 +471,12 @@ impl Ledger {
             now,
         );
         own.noted = [0; 3];
-        held(!own.pending, Invariant::Answer, || {
+        held(!own.pending, Answer, || {
             format!("CPU {cpu} goes down, though it has found an interrupt pending")
         })?;
         let asks = own.asks;
-        let may_go = own.looked || matches!(asks, Request::Off | Request::Nothing | Request::Mode);
-        held(may_go, Invariant::Answer, || {
+        let may_go = own.looked || matches!(asks, Off | Nothing | Mode);
+        held(may_go, Answer, || {
             format!("CPU {cpu} goes down, and has not looked whether an interrupt is pending")
         })?;
         let mode = self.mode_of(cpu);
@@ -487,13 +492,13 @@ impl Ledger {
                 shown(&granted)
             ));
         }
-        let suspend = matches!(asks, Request::Suspend { .. });
+        let suspend = matches!(asks, Suspend { .. });
         let own = &mut self.cpus[cpu];
         own.down = Some(Sleeper {
             granted,
             locks,
             suspend,
-            off: asks == Request::Off,
+            off: asks == Off,
         });
         own.stays.begin(granted[0], began);
         for (level, state) in of_domains(granted) {
@@ -514,21 +519,21 @@ impl Ledger {
     ) -> Result<(States, u8), Breach> {
         let mode = self.mode_of(cpu);
         Ok(match asks {
-            Request::Off => self.coordinate(cpu, &SYSTEM),
-            Request::SystemSuspend(states) => {
+            Off => self.coordinate(cpu, &SYSTEM),
+            SystemSuspend(states) => {
                 if let Some((other, _)) = self.cpus.iter().enumerate().find(|(other, books)| {
                     *other != cpu && !books.down.is_some_and(|down| down.off)
                 }) {
                     return Err((
-                        Invariant::Answer,
+                        Answer,
                         format!("CPU {cpu} suspends the system, and CPU {other} is not off"),
                     ));
                 }
                 self.cpus[cpu].noted = states;
                 (states, TOP)
             }
-            Request::DefaultSuspend(states) => self.coordinate(cpu, &states),
-            Request::Suspend { states, last } => {
+            DefaultSuspend(states) => self.coordinate(cpu, &states),
+            Suspend { states, last } => {
                 let verdict = self.verdict(cpu, &states, last);
                 let by_os = match mode {
                     Some(mode) => mode == 1,
@@ -543,7 +548,7 @@ impl Ledger {
                 if by_os {
                     if let Some(wanted) = self.cpus[cpu].wanted.filter(|_| self.is_exact) {
                         return Err((
-                            Invariant::Answer,
+                            Answer,
                             format!(
                                 "CPU {cpu} in validate_power_state takes {} for {}, and the OS coordinates: {0} or an error would be right",
                                 shown(&wanted),
@@ -568,7 +573,7 @@ impl Ledger {
                     self.coordinate(cpu, &states)
                 }
             }
-            Request::Nothing | Request::Mode => ([0; 3], 0),
+            Nothing | Mode => ([0; 3], 0),
         })
     }
 
@@ -578,9 +583,7 @@ impl Ledger {
         let own = &self.cpus[cpu];
         let right = match (own.down.filter(|_| own.committed), own.asks) {
             (Some(down), _) => down.granted,
-            (None, Request::Suspend { states, .. } | Request::DefaultSuspend(states))
-                if states == [1, 0, 0] =>
-            {
+            (None, Suspend { states, .. } | DefaultSuspend(states)) if states == [1, 0, 0] => {
                 states
             }
             // Before its first run there is nothing that it could have asked for.
@@ -588,9 +591,7 @@ impl Ledger {
                 return wrong_state(format!("CPU {cpu} goes to {} unasked", shown(&states)));
             }
         };
-        if own.down.is_none()
-            && matches!(own.asks, Request::Suspend { .. })
-            && self.mode_of(cpu) == Some(1)
+        if own.down.is_none() && matches!(own.asks, Suspend { .. }) && self.mode_of(cpu) == Some(1)
         {
             return wrong_state(format!(
                 "CPU {cpu} waits where nobody knows of it, though the OS coordinates"
@@ -696,12 +697,13 @@ impl Ledger {
     ) -> Result<(), Breach> {
         let mode = self.mode_of(cpu);
         let own = &mut self.cpus[cpu];
-        let asks = std::mem::replace(&mut own.asks, Request::Nothing);
+        let asks = std::mem::replace(&mut own.asks, Nothing);
         own.awake_since.get_or_insert(now);
         self.settle(cpu);
         let Some(x0) = x0 else { return Ok(()) };
+        self.has_failed |= x0 != 0 && matches!(asks, Suspend { .. });
         match self.wrong_answer(cpu, asks, x0, resident, mode) {
-            Some(what) => Err((Invariant::Answer, format!("{what} CPU {cpu} {}", x0 as i64))),
+            Some(what) => Err((Answer, format!("{what} CPU {cpu} {}", x0 as i64))),
             None => Ok(()),
         }
     }
@@ -722,15 +724,13 @@ impl Ledger {
             .and_then(|code| 1_u64.checked_shl(code))
             .unwrap_or(0);
         // Calls that pass an answer on may return NOT_SUPPORTED.
-        let wrong_alone = if asks == Request::Nothing {
+        let wrong_alone = if asks == Nothing {
             WRONG_ENTRY
         } else {
             NOT_OFFERED | WRONG_ENTRY
         };
         match asks {
-            Request::Suspend { states, .. } | Request::DefaultSuspend(states)
-                if !is_sound(&states) =>
-            {
+            Suspend { states, .. } | DefaultSuspend(states) if !is_sound(&states) => {
                 (x0 != INVALID_PARAMETERS || own.committed).then(|| {
                     let states = shown(&states);
                     format!("CPU_SUSPEND to {states}, which is no state, returned")
@@ -744,50 +744,46 @@ impl Ledger {
                 };
                 format!("a call that the platform {did} returned")
             }),
-            Request::Suspend { .. } | Request::DefaultSuspend(_) if x0 == 0 => {
+            Suspend { .. } | DefaultSuspend(_) if x0 == 0 => {
                 (!own.slept && !own.left_early).then(|| {
                     "a suspend in which it did not sleep, and which no interrupt ended, returned"
                         .to_owned()
                 })
             }
-            Request::Suspend { states, last } => {
+            Suspend { states, last } => {
                 let right = own.verdict.filter(|_| mode != Some(0));
                 (self.is_exact && right != Some(x0)).then(|| wrong_as_last(&states, last, right))
             }
-            Request::DefaultSuspend(_) => {
+            DefaultSuspend(_) => {
                 Some("CPU_DEFAULT_SUSPEND, which nobody refused, returned".to_owned())
             }
-            Request::Off if x0 != DENIED || !(own.committed || resident) => {
+            Off if x0 != DENIED || !(own.committed || resident) => {
                 Some("CPU_OFF, which nobody refused, returned".to_owned())
             }
-            Request::Off => (resident && own.committed)
+            Off => (resident && own.committed)
                 .then(|| "CPU_OFF went on where the Trusted OS resides, and returned".to_owned()),
-            Request::SystemSuspend(_) => {
+            SystemSuspend(_) => {
                 let slept = x0 == 0 && (own.slept || own.left_early);
                 (x0 != DENIED && !slept)
                     .then(|| "SYSTEM_SUSPEND, in which it did not sleep, returned".to_owned())
             }
-            Request::Mode | Request::Nothing => None,
+            Mode | Nothing => None,
         }
     }
 
     /// CPU_OFF goes on: it must not, where the Trusted OS resides.
     pub(crate) fn is_off(&self, cpu: usize) -> bool {
-        self.cpus[cpu].asks == Request::Off
+        self.cpus[cpu].asks == Off
     }
 
     /// The answer of a CPU_ON says that the power controller refused, if and only if it did.
     pub(crate) fn turned_on(&self, cpu: usize, x0: u64) -> Result<(), Breach> {
         let failed = self.cpus[cpu].power_on_failed;
         let did = if failed { "refused" } else { "did not refuse" };
-        held(
-            failed == (x0 == INTERNAL_FAILURE),
-            Invariant::Answer,
-            || {
-                let x0 = x0 as i64;
-                format!("CPU_ON returned {x0} to CPU {cpu}, and the power controller {did}")
-            },
-        )
+        held(failed == (x0 == INTERNAL_FAILURE), Answer, || {
+            let x0 = x0 as i64;
+            format!("CPU_ON returned {x0} to CPU {cpu}, and the power controller {did}")
+        })
     }
 
     /// The vetoes of the call, for who wants to know why it was refused.
@@ -809,9 +805,7 @@ impl Ledger {
     pub(crate) fn rests(&mut self, cpu: usize, now: u32) {
         let own = &mut self.cpus[cpu];
         own.rests_since = Some(now);
-        if matches!(own.asks, Request::Suspend { .. })
-            && (own.changes, 0) == (self.changes, self.changing)
-        {
+        if matches!(own.asks, Suspend { .. }) && (own.changes, 0) == (self.changes, self.changing) {
             self.suspended_since.get_or_insert(now);
         }
     }
@@ -879,23 +873,19 @@ impl Ledger {
                     Owner::Domain(domain) => super::names::domain(domain),
                 };
                 let ended = stays.ended[slot];
-                held(count == ended, Invariant::Statistics, || {
+                held(count == ended, Statistics, || {
                     format!(
                         "{} was counted {count} times out of state {state}, and came out of it {ended} times",
                         name()
                     )
                 })?;
                 let (least, most) = (stays.least[slot], stays.most[slot]);
-                held(
-                    (least..=most).contains(&time),
-                    Invariant::Statistics,
-                    || {
-                        format!(
-                            "{} is said to have been in state {state} for {time} operations, and was for {least} to {most}",
-                            name()
-                        )
-                    },
-                )?;
+                held((least..=most).contains(&time), Statistics, || {
+                    format!(
+                        "{} is said to have been in state {state} for {time} operations, and was for {least} to {most}",
+                        name()
+                    )
+                })?;
             }
         }
         Ok(())

@@ -56,7 +56,7 @@ impl Subject for Psci {
         &self.machines
     }
 
-    fn draw(&self, _: MachineOptions, script: &mut Scenario, random: &mut SplitMix64, _: &[u64]) {
+    fn draw(&self, _: MachineOptions, script: &mut Scenario, random: &mut SplitMix64) {
         script.draw(random, self.cpus);
     }
 

@@ -1,47 +1,55 @@
 //! Calls in which the library passes on an answer of its platform, and what is right for each.
 
-use super::ledger::DENIED;
+use super::board::Board;
+use super::ledger::{DENIED, INVALID_PARAMETERS as WRONG};
+use engine::SplitMix64;
+use smc::*;
 
-/// The calls, by their function ids: their arguments, and X0 by the platform's answer, where no
-/// Trusted OS resides.
-pub const CALLS: [(u32, [u64; 2], [u64; ANSWERS as usize]); 15] = [
+/// The calls: function id, two arguments, and X0 by the platform's answer.
+pub const CALLS: [(u32, u64, u64, [u64; 4]); 15] = [
     // The two modes of a suspend, and the extended format.
-    (smc::PSCI_FEATURES, [smc::CPU_SUSPEND as u64, 0], [3; 4]),
-    (smc::MIGRATE, [CALLER, 0], [NOT_SUPPORTED; 4]),
-    (smc::MIGRATE_INFO_TYPE, [0; 2], [2; 4]),
-    (smc::MIGRATE_INFO_UP_CPU, [0; 2], [NOT_SUPPORTED; 4]),
+    (PSCI_FEATURES, CPU_SUSPEND as u64, 0, [3; 4]),
+    (MIGRATE, OWN, 0, [0, DENIED, FAILS, FAILS]),
+    (MIGRATE_INFO_TYPE, 0, 0, [2; 4]),
+    (MIGRATE_INFO_UP_CPU, 0, 0, [NONE; 4]),
+    (NODE_HW_STATE, OWN, 2, [0, 2, FAILS, NONE]),
+    (SYSTEM_RESET2, 1 << 31, 7, [FAILS, DENIED, FAILS, NONE]),
+    (SYSTEM_OFF2, 1, 0, [FAILS, DENIED, FAILS, NONE]),
+    (MEM_PROTECT, 0, 0, [0, 1, FAILS, NONE]),
+    (MEM_PROTECT_CHECK_RANGE, 1, 4096, [0, DENIED, DENIED, NONE]),
     (
-        smc::NODE_HW_STATE,
-        [CALLER, 0],
-        [0, 2, INTERNAL_FAILURE, NOT_SUPPORTED],
+        SMCCC_ARCH_FEATURES,
+        SMCCC_ARCH_SOC_ID as u64,
+        0,
+        [NONE, 0, 1, 2],
     ),
-    (smc::SYSTEM_RESET2, [0; 2], FAILS),
-    (smc::SYSTEM_OFF2, [1, 0], FAILS),
-    (
-        smc::MEM_PROTECT,
-        [1, 0],
-        [0, 1, INTERNAL_FAILURE, NOT_SUPPORTED],
-    ),
-    (
-        smc::MEM_PROTECT_CHECK_RANGE,
-        [0, 4096],
-        [0, DENIED, DENIED, NOT_SUPPORTED],
-    ),
-    (
-        smc::SMCCC_ARCH_FEATURES,
-        [smc::SMCCC_ARCH_SOC_ID as u64, 0],
-        [NOT_SUPPORTED, 0, 1, 2],
-    ),
-    (smc::SMCCC_ARCH_SOC_ID, [0; 2], [NOT_SUPPORTED, 1, 2, 3]),
-    (smc::STANDARD_SERVICE_UID, [0; 2], [0, 1, 2, 3]),
-    (
-        smc::PMF_VERSION,
-        [0; 2],
-        [0, NOT_SUPPORTED, NOT_SUPPORTED, NOT_SUPPORTED],
-    ),
+    (SMCCC_ARCH_SOC_ID, 0, 0, [NONE, 1, 2, 3]),
+    (STANDARD_SERVICE_UID, 0, 0, [0, 1, 2, 3]),
+    (PMF_VERSION, 0, 0, [0, NONE, NONE, NONE]),
     // They return only where they do not work.
-    (smc::SYSTEM_OFF, [0; 2], [INTERNAL_FAILURE; 4]),
-    (smc::SYSTEM_RESET, [0; 2], [INTERNAL_FAILURE; 4]),
+    (SYSTEM_OFF, 0, 0, [FAILS; 4]),
+    (SYSTEM_RESET, 0, 0, [FAILS; 4]),
+];
+
+/// Calls at the edges of their arguments, with X0 where the platform has its plainest answer.
+pub const EDGES: [(u32, u64, u64, u64); 16] = [
+    (AFFINITY_INFO | SMC64, 0, 3, WRONG),
+    (AFFINITY_INFO | SMC64, NOWHERE, 1, WRONG),
+    (CPU_ON | SMC64, NOWHERE, 0, WRONG),
+    (PSCI_SET_SUSPEND_MODE, 2, 0, WRONG),
+    (MEM_PROTECT, 1, 0, 0),
+    (MEM_PROTECT, 2, 0, WRONG),
+    (MEM_PROTECT_CHECK_RANGE | SMC64, u64::MAX, 1, 0),
+    (MEM_PROTECT_CHECK_RANGE | SMC64, u64::MAX, 2, DENIED),
+    (MEM_PROTECT_CHECK_RANGE, 0, 0, DENIED),
+    (SYSTEM_RESET2, 1, 0, WRONG),
+    (SYSTEM_OFF2, 2, 0, WRONG),
+    (SYSTEM_OFF2, 1, 7, WRONG),
+    (NODE_HW_STATE, 0, 3, WRONG),
+    // The type of a state does not fit it, or a bit is set that has no meaning.
+    (CPU_SUSPEND, 1 << 30 | 1, 0, WRONG),
+    (CPU_SUSPEND, 2, 0, WRONG),
+    (CPU_SUSPEND, 1 << 31 | 1, 0, WRONG),
 ];
 
 /// The number of answers that the platform has, and the one that stands for a call that it does
@@ -49,39 +57,61 @@ pub const CALLS: [(u32, [u64; 2], [u64; ANSWERS as usize]); 15] = [
 pub const ANSWERS: u32 = 4;
 pub const NOT_OFFERED: u32 = ANSWERS - 1;
 
-const NOT_SUPPORTED: u64 = -1i64 as u64;
-const INTERNAL_FAILURE: u64 = -6i64 as u64;
+/// NOT_SUPPORTED, INTERNAL_FAILURE and NOT_PRESENT.
+const NONE: u64 = -1i64 as u64;
+const FAILS: u64 = -6i64 as u64;
 const NOT_PRESENT: u64 = -7i64 as u64;
-const FAILS: [u64; 4] = [INTERNAL_FAILURE, DENIED, INTERNAL_FAILURE, NOT_SUPPORTED];
 
-/// Stands for the MPIDR of the CPU that calls.
-const CALLER: u64 = u64::MAX;
+/// The CPU that calls, and one that there is not.
+const OWN: u64 = u64::MAX;
+const NOWHERE: u64 = 0xff_0000;
 
-/// The name of a call.
-pub fn name(function: u32) -> &'static str {
-    smc::name(function).unwrap_or("a call")
-}
-
-/// All of them, for messages.
-pub fn list() -> String {
-    CALLS
-        .map(|(function, ..)| format!("{function:#x} ({})", name(function)))
-        .join(", ")
-}
-
-/// The arguments of a call of a CPU, and the right X0; `home` is the CPU on which the Trusted OS
-/// resides. CPUs are MPIDRs.
-pub fn asked(function: u32, caller: u64, home: Option<u64>, answered: usize) -> ([u64; 3], u64) {
-    let Some(&(_, [first, second], answers)) = CALLS.iter().find(|call| call.0 == function) else {
-        unreachable!("a scenario is checked")
-    };
-    let right = match (function, home) {
-        (smc::MIGRATE, Some(home)) if home != caller => NOT_PRESENT,
-        (smc::MIGRATE, Some(_)) => [0, DENIED, INTERNAL_FAILURE, INTERNAL_FAILURE][answered],
-        (smc::MIGRATE_INFO_TYPE, Some(_)) => 0,
-        (smc::MIGRATE_INFO_UP_CPU, Some(home)) => home,
+/// A call of a scenario, which was checked, on a CPU: the function, its arguments and the right X0,
+/// with the CPU on which the Trusted OS resides, if it does. With LSE it must stay there.
+pub fn passes(
+    call: u32,
+    cpu: usize,
+    home: Option<usize>,
+    board: &Board,
+    answered: usize,
+) -> (u32, u64, u64, u64) {
+    let (fixed, shape) = (board.options.lse, board.shape);
+    if let Some(&edge) = EDGES.get(call as usize) {
+        return edge;
+    }
+    let found = CALLS.into_iter().find(|&(known, ..)| known == call);
+    let (_, first, second, answers) = found.unwrap_or(CALLS[0]);
+    let right = match (call, home) {
+        (MIGRATE_INFO_TYPE, Some(_)) => fixed.into(),
+        (MIGRATE_INFO_UP_CPU, Some(home)) => shape.mpidr(home),
+        (MIGRATE, None) => NONE,
+        (MIGRATE, Some(_)) if fixed => DENIED,
+        (MIGRATE, Some(home)) if home != cpu => NOT_PRESENT,
         _ => answers[answered],
     };
-    let first = if first == CALLER { caller } else { first };
-    ([first, second, 0], right)
+    let first = if first == OWN {
+        shape.argument(cpu)
+    } else {
+        first
+    };
+    (call, first, second, right)
+}
+
+/// True if there is such a call.
+pub fn is_known(call: u32) -> bool {
+    (call as usize) < EDGES.len() || CALLS.iter().any(|&(known, ..)| known == call)
+}
+
+/// Draws a call.
+pub fn draw(random: &mut SplitMix64) -> u32 {
+    let drawn = random.below((CALLS.len() + EDGES.len()) as u64) as usize;
+    CALLS
+        .get(drawn)
+        .map_or((drawn - CALLS.len()) as u32, |call| call.0)
+}
+
+/// The name of a call.
+pub fn name(call: u32) -> &'static str {
+    let function = EDGES.get(call as usize).map_or(call, |edge| edge.0);
+    smc::name(function).unwrap_or("a call")
 }

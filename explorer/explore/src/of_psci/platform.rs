@@ -2,12 +2,9 @@
 
 use super::{
     acts::{POWER_DOWN, POWERED_UP, STANDBY, TURN_ON},
-    board::{Board, Command, FREQUENCY},
-    hook::Hook::{
-        self, EntryPoint, MaySuspend, OffEarly, OnFinish, OnFinishLate, ProtectCheck, Standby,
-        Suspend, SuspendEarly, SuspendFinish, SystemOff, SystemReset, SystemReset2,
-    },
-    layout,
+    board::{Board, Command, EL3, FLUSHES, FREQUENCY, INITIALIZED, INTERRUPTS, SAVED},
+    hook::Hook::{self, *},
+    layout::*,
     ledger::{DENIED, States, VETO, WRONG_ENTRY, highest},
     names::lock,
     passed, reached,
@@ -15,8 +12,9 @@ use super::{
 use crate::Word;
 use ::points::{Point, Sink};
 use interleavings::subject::{
-    Invariant, Kind,
-    Operation::{Barrier, CachesOn, Flush, Own},
+    Invariant::{Answer, DomainUp, OneHolder},
+    Kind,
+    Operation::*,
     Order, Wait,
 };
 use psci_faults::{
@@ -34,6 +32,7 @@ impl Sink for Board {
     }
 
     fn capture(&self, point: Point, argument: u32, _ticks: u64) {
+        self.mark(1_u32.checked_shl(point.id().into()).unwrap_or(0) & 0x3f, 0);
         use psci_faults::points::psci::{COORDINATED, LEFT_EARLY, LOCK_ACQUIRED, LOCK_RELEASED};
         if point == LOCK_ACQUIRED {
             self.note_acquired(argument);
@@ -55,7 +54,7 @@ impl Board {
             own >= self.cpus().len()
         }) {
             self.fail(
-                Invariant::OneHolder,
+                OneHolder,
                 format!("CPU {cpu} holds a lock {id:#x}, which there is not"),
             );
         }
@@ -118,7 +117,7 @@ impl Board {
                 lock(id)
             );
             drop(contested);
-            self.fail(Invariant::OneHolder, what);
+            self.fail(OneHolder, what);
         }
     }
 
@@ -131,25 +130,25 @@ impl Board {
         self.keep_books(|books| books.goes_down(process, states));
         if self.resident.get() == Some(process as u8) && self.ledger.borrow().is_off(process) {
             self.fail(
-                Invariant::Answer,
+                Answer,
                 format!("CPU {process} goes off, and the Trusted OS resides there"),
             );
         }
-        let cluster = layout::loses(1, states[1]);
+        let cluster = loses(1, states[1]);
         self.state().goes.set(Some(wakes));
         let hooked = self
-            .hook(if wakes { Suspend } else { Hook::Off }, &[], &mut states)
+            .hook(if wakes { Suspend } else { Off }, &[], &mut states)
             .is_some();
         if !hooked && cluster {
             self.shut_port();
         }
-        if layout::loses(2, states[2])
+        if loses(2, states[2])
             && !self.options.coherent
             && let Some(other) = (0..self.cpus().len())
                 .find(|&other| other != process && self.memory().is_coherent(other))
         {
             self.fail(
-                Invariant::DomainUp,
+                DomainUp,
                 format!("CPU {process} takes the system down while CPU {other} runs"),
             );
         }
@@ -178,7 +177,7 @@ impl Board {
         }) {
             let by = self.hook_of(process, "in");
             self.fail(
-                Invariant::DomainUp,
+                DomainUp,
                 format!("CPU {process}{by} closes the port of cluster {own} while CPU {other} runs in it"),
             );
         }
@@ -195,7 +194,7 @@ impl Board {
         self.keep_books(|books| books.is_out(cpu, counts, Some(states), now));
         self.state().levels.set(states);
         let hooked = self.hook(hook, &[], &mut states).is_some();
-        if !hooked && layout::loses(1, states[1]) {
+        if !hooked && loses(1, states[1]) {
             self.check_holder("opens the cluster's port");
             self.clusters[self.state().cluster].port.set(true);
         }
@@ -309,7 +308,7 @@ impl Platform for Board {
     }
 
     fn is_power_down(&self, level: Level, state: LocalState) -> bool {
-        layout::loses(level, state.0)
+        loses(level, state.0)
     }
 
     fn decode_power_state(&self, raw: u32) -> Result<SuspendRequest, Error> {
@@ -321,7 +320,7 @@ impl Platform for Board {
     }
 
     fn off_state(&self) -> CompositeState {
-        composite(layout::OFF)
+        composite(OFF)
     }
 
     fn optional_calls(&self) -> OptionalCalls {
@@ -347,11 +346,11 @@ impl Platform for Board {
 
     fn stat_slot(&self, level: Level, state: LocalState) -> Option<usize> {
         self.check_index(level, state.0);
-        Some(layout::slot(state.0))
+        Some(slot(state.0))
     }
     fn is_valid_entry_point(&self, address: u64) -> bool {
         let Some(result) = self.hook(EntryPoint, &[address], &mut []) else {
-            return address & layout::WRONG_ADDRESS == 0;
+            return address & WRONG_ADDRESS == 0;
         };
         let mut books = self.ledger.borrow_mut();
         books.refuses(self.process(), WRONG_ENTRY, result != 0);
@@ -384,6 +383,7 @@ impl Platform for Board {
         self.passes(SystemReset, &[], &[]);
     }
     fn system_reset2(&self, kind: u32, cookie: u64) -> Error {
+        self.hears(kind, cookie);
         self.passes(
             SystemReset2,
             &[(kind >> 31) as u64, kind.into(), cookie],
@@ -396,6 +396,7 @@ impl Platform for Board {
     }
 
     fn mem_protect(&self, enable: bool) -> Result<bool, Error> {
+        self.hears(enable, 0_u64);
         match (self.protect(enable), self.answered()) {
             (Some(was), _) => Ok(was),
             (_, answered @ ..2) => Ok(answered == 1),
@@ -404,11 +405,13 @@ impl Platform for Board {
     }
 
     fn mem_protect_check_range(&self, base: u64, length: u64) -> bool {
+        self.hears(base, length);
         self.passes(ProtectCheck, &[base, length], &[0, DENIED as i32])
             .map_or(self.answered() == 0, |answer| answer == 0)
     }
 
     fn node_hw_state(&self, cpu: CpuIndex, level: Level) -> Result<HwState, Error> {
+        self.hears(self.shape.argument(cpu.get()), level);
         // A scenario asks for the CPU that calls, which is on.
         match self.passes(
             Hook::HwState,
@@ -416,9 +419,9 @@ impl Platform for Board {
             &[0, -1, -2],
         ) {
             Some(answer @ ..0) => Err(error_of(answer)),
-            None if self.answered() == 1 => Ok(HwState::Standby),
+            None if self.answered() == 1 => Ok(psci_faults::HwState::Standby),
             None if self.answered() > 1 => Err(InternalFailure),
-            _ => Ok(HwState::On),
+            _ => Ok(psci_faults::HwState::On),
         }
     }
 
@@ -441,7 +444,8 @@ impl Platform for Board {
         }
     }
 
-    fn migrate(&self, _: CpuIndex) -> Result<(), Error> {
+    fn migrate(&self, target: CpuIndex) -> Result<(), Error> {
+        self.hears(self.shape.argument(target.get()), 0_u64);
         (self.answered() == 0)
             .then_some(())
             .ok_or_else(|| error(self))
@@ -465,13 +469,16 @@ impl Platform for Board {
     }
 
     fn default_suspend_state(&self) -> Option<CompositeState> {
-        (self.answered() != 2).then(|| composite(layout::default_suspend(self.process())))
+        (self.answered() != 2).then(|| composite(default_suspend(self.process())))
     }
 
     fn trusted_os(&self) -> TrustedOs {
-        self.resident.get().map_or(TrustedOs::Absent, |cpu| {
-            TrustedOs::Migratable(CpuIndex(cpu.into()))
-        })
+        let at = self.resident.get().map(|cpu| CpuIndex(cpu.into()));
+        match at {
+            None => TrustedOs::Absent,
+            Some(cpu) if self.options.lse => TrustedOs::Fixed(cpu),
+            Some(cpu) => TrustedOs::Migratable(cpu),
+        }
     }
 
     fn barrier(&self) {
@@ -490,7 +497,7 @@ impl Platform for Board {
 
     fn save_context(&self) {
         self.act(Own);
-        self.state().saved.set(true);
+        self.mark(SAVED, 0);
         if !self.options.coherent {
             self.hook(SuspendEarly, &[], &mut self.state().levels.get());
         }
@@ -498,15 +505,8 @@ impl Platform for Board {
 
     fn restore_context(&self) {
         self.act(Own);
-        if !self.state().saved.replace(false) {
-            self.fail(
-                Invariant::EntryPoint,
-                format!(
-                    "CPU {} restores a context that it did not save",
-                    self.process()
-                ),
-            );
-        }
+        self.expect(self.process(), "restores its context", SAVED, SAVED);
+        self.mark(0, SAVED);
     }
 
     fn interrupt_pending(&self) -> bool {
@@ -517,13 +517,19 @@ impl Platform for Board {
     }
     fn interrupts_off(&self) {
         self.act(Own);
+        self.mark(0, INTERRUPTS);
     }
     fn interrupts_on(&self) {
         self.act(Own);
+        self.mark(INTERRUPTS, 0);
     }
     fn interrupts_init(&self) {
         self.act(Own);
+        self.mark(INTERRUPTS | INITIALIZED, 0);
         self.hook(OnFinishLate, &[], &mut self.state().levels.get());
+    }
+    fn request_hardware_flush(&self, level: Level) {
+        self.mark(FLUSHES << level.min(1), 0);
     }
     fn flush_caches(&self, level: Level) {
         self.act(Flush { level });
@@ -539,7 +545,7 @@ impl Platform for Board {
         let cluster = self.states[process].cluster;
         if !self.clusters[cluster].port.get() {
             self.fail(
-                Invariant::DomainUp,
+                DomainUp,
                 format!(
                     "CPU {process} joins coherency{} while the port of cluster {cluster} is closed",
                     self.hook_of(process, "after")
@@ -551,6 +557,7 @@ impl Platform for Board {
 
     fn warm_reset(&self) {
         self.act(Own);
+        self.mark(EL3, 0);
         if self.options.coherent {
             let process = self.process();
             self.memory_mut().join(process);
@@ -566,7 +573,7 @@ impl Platform for Board {
     }
 
     fn power_down_abandoned(&self, state: &CompositeState) {
-        self.state().saved.set(false);
+        self.mark(0, SAVED);
         self.open(states_of(state), SuspendFinish, false);
     }
 

@@ -70,15 +70,16 @@ impl Board {
         Some(answer)
     }
 
-    /// MEM_PROTECT by a port: whether memory was protected. Each call of a scenario protects it.
+    /// MEM_PROTECT by a port: whether memory was protected.
     pub fn protect(&self, enable: bool) -> Option<bool> {
         let was = Cell::new(0);
         self.hook(ReadProtect, &[was.as_ptr() as u64], &mut [])?;
         if self.protected.get() && was.get() == 0 {
             self.hook_fails(Answer, "forgets that memory is protected")
         }
-        self.protected
-            .set(self.hook(WriteProtect, &[enable.into()], &mut [])? == 0);
+        if self.hook(WriteProtect, &[enable.into()], &mut [])? == 0 {
+            self.protected.set(enable);
+        }
         self.state().passed.set(Some((was.get() != 0) as u64));
         Some(was.get() != 0)
     }

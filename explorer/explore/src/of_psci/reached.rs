@@ -1,5 +1,6 @@
 //! The reach of runs of the PSCI library: calls by outcome, and states that were granted.
 
+use self::Call::*;
 use super::ledger::States;
 use interleavings::subject::Counter;
 
@@ -45,45 +46,40 @@ impl Call {
     /// and the outcomes that it may come to.
     pub(crate) const ALL: [(Self, &str, u64, &[&str]); 11] = [
         (
-            Self::On,
+            On,
             "CPU_ON",
             72,
             &[SUCCESS, ALREADY_ON, ON_PENDING, FAILURE, ADDRESS],
         ),
-        (Self::Off, "CPU_OFF", 48, &[TURNED_ON, DENIED, VETOED]),
+        (Off, "CPU_OFF", 48, &[TURNED_ON, DENIED, VETOED]),
         (
-            Self::Suspend,
+            Suspend,
             "CPU_SUSPEND",
             88,
             &[RESUMED, ABANDONED, EARLY, DENIED, VETOED, INVALID, ADDRESS],
         ),
+        (Affinity, "AFFINITY_INFO", 32, &[IS_ON, IS_OFF, IS_PENDING]),
         (
-            Self::Affinity,
-            "AFFINITY_INFO",
-            32,
-            &[IS_ON, IS_OFF, IS_PENDING],
-        ),
-        (
-            Self::ClusterAffinity,
+            ClusterAffinity,
             "AFFINITY_INFO of a cluster",
             8,
             &[IS_ON, IS_OFF, IS_PENDING],
         ),
         (
-            Self::Other,
+            Other,
             "calls that the platform answers",
             8,
             &[NONE, SOME, DENIED, FAILURE, UNSUPPORTED],
         ),
-        (Self::Mode, "PSCI_SET_SUSPEND_MODE", 12, &[SUCCESS, DENIED]),
+        (Mode, "PSCI_SET_SUSPEND_MODE", 12, &[SUCCESS, DENIED]),
         (
-            Self::DefaultSuspend,
+            DefaultSuspend,
             "CPU_DEFAULT_SUSPEND",
             12,
             &[RESUMED, ABANDONED, EARLY, VETOED, ADDRESS, UNSUPPORTED],
         ),
         (
-            Self::SystemSuspend,
+            SystemSuspend,
             "SYSTEM_SUSPEND",
             6,
             &[
@@ -96,8 +92,8 @@ impl Call {
                 UNSUPPORTED,
             ],
         ),
-        (Self::Count, "PSCI_STAT_COUNT", 8, &[NONE, SOME]),
-        (Self::Residency, "PSCI_STAT_RESIDENCY", 4, &[NONE, SOME]),
+        (Count, "PSCI_STAT_COUNT", 8, &[NONE, SOME]),
+        (Residency, "PSCI_STAT_RESIDENCY", 4, &[NONE, SOME]),
     ];
 
     const fn outcomes(self) -> &'static [&'static str] {
@@ -183,15 +179,15 @@ pub fn counted() -> Vec<Counter> {
 /// Index of a call's outcome among the counts.
 pub fn outcome(call: Call, x0: Option<u64>, vetoed: bool, early: bool) -> usize {
     let what = match (call, x0.map(|x0| x0 as i64)) {
-        (Call::Off, None) => TURNED_ON,
+        (Off, None) => TURNED_ON,
         (_, None) => RESUMED,
-        (Call::Affinity | Call::ClusterAffinity, Some(0)) => IS_ON,
-        (Call::Affinity | Call::ClusterAffinity, Some(1)) => IS_OFF,
-        (Call::Affinity | Call::ClusterAffinity, Some(2)) => IS_PENDING,
-        (Call::Count | Call::Residency | Call::Other, Some(0)) => NONE,
-        (Call::Count | Call::Residency | Call::Other, Some(1..)) => SOME,
-        (Call::Suspend | Call::DefaultSuspend | Call::SystemSuspend, Some(0)) if early => EARLY,
-        (Call::Suspend | Call::DefaultSuspend | Call::SystemSuspend, Some(0)) => ABANDONED,
+        (Affinity | ClusterAffinity, Some(0)) => IS_ON,
+        (Affinity | ClusterAffinity, Some(1)) => IS_OFF,
+        (Affinity | ClusterAffinity, Some(2)) => IS_PENDING,
+        (Count | Residency | Other, Some(0)) => NONE,
+        (Count | Residency | Other, Some(1..)) => SOME,
+        (Suspend | DefaultSuspend | SystemSuspend, Some(0)) if early => EARLY,
+        (Suspend | DefaultSuspend | SystemSuspend, Some(0)) => ABANDONED,
         (_, Some(0)) => SUCCESS,
         (_, Some(-3)) if vetoed => VETOED,
         (_, Some(-3)) => DENIED,

@@ -2,6 +2,7 @@
 
 use super::ledger::{highest, shown};
 use super::passed;
+use super::reached::Call::*;
 use super::reached::{Call, STATES};
 use engine::SplitMix64;
 use interleavings::subject::{MOST_ACTIONS, MOST_CPUS, Script};
@@ -30,7 +31,8 @@ pub enum Ask {
     Affinity(u8),
     /// AFFINITY_INFO of a CPU's cluster.
     ClusterAffinity(u8),
-    /// A call that passes the platform's answer on, by its function id.
+    /// A call that passes the platform's answer on, by its function id; or one whose arguments are
+    /// wrong, by its place in [`passed::EDGES`].
     Other(u32),
     /// PSCI_SET_SUSPEND_MODE: 0 the platform coordinates, 1 the OS does.
     Mode(u8),
@@ -58,17 +60,17 @@ pub enum Ask {
 impl Ask {
     pub(crate) fn call(&self) -> Call {
         match self {
-            Self::On(_) => Call::On,
-            Self::Off => Call::Off,
-            Self::Suspend { .. } => Call::Suspend,
-            Self::Affinity(_) => Call::Affinity,
-            Self::ClusterAffinity(_) => Call::ClusterAffinity,
-            Self::Other(_) => Call::Other,
-            Self::Mode(_) => Call::Mode,
-            Self::DefaultSuspend => Call::DefaultSuspend,
-            Self::SystemSuspend => Call::SystemSuspend,
-            Self::Count { .. } => Call::Count,
-            Self::Residency { .. } => Call::Residency,
+            Self::On(_) => On,
+            Self::Off => Off,
+            Self::Suspend { .. } => Suspend,
+            Self::Affinity(_) => Affinity,
+            Self::ClusterAffinity(_) => ClusterAffinity,
+            Self::Other(_) => Other,
+            Self::Mode(_) => Mode,
+            Self::DefaultSuspend => DefaultSuspend,
+            Self::SystemSuspend => SystemSuspend,
+            Self::Count { .. } => Count,
+            Self::Residency { .. } => Residency,
         }
     }
 }
@@ -217,11 +219,10 @@ impl Script for Scenario {
                     known(format!("{ask}, a call of CPU {cpu},"), target)?;
                 }
                 if let Ask::Other(function) = *ask
-                    && !passed::CALLS.iter().any(|call| call.0 == function)
+                    && !passed::is_known(function)
                 {
-                    let list = passed::list();
                     return Err(format!(
-                        "CPU {cpu} makes call {function:#x}, and `other` has one of {list}"
+                        "CPU {cpu} makes call {function:#x}, and `other` has one that asks the platform"
                     ));
                 }
             }
@@ -240,10 +241,11 @@ impl Scenario {
     pub(crate) fn draw(&mut self, random: &mut SplitMix64, cpus: usize) {
         // What is asked for how often. In half of the runs some of it is asked for often, or never.
         let swarms = random.below(2);
-        let weights = Call::ALL.map(|(_, _, weight, _)| {
+        let mut weights = Call::ALL.map(|(_, _, weight, _)| {
             weight * [2, [0, 1, 2, 8][random.below(4) as usize]][swarms as usize]
         });
         self.os_initiated = random.below(3) == 0;
+        weights[Suspend as usize] += 1;
         self.off.clear();
         self.cpus.resize_with(cpus, Vec::new);
         // All of them, or a few: the fewer there are, the more often all are down at once. The
@@ -261,12 +263,10 @@ impl Scenario {
             }
         }
         self.resident = (random.below(16) == 0).then(|| random.below(cpus as u64) as u8);
-        // In some runs all CPUs sleep a lot, in some with an eye on one state.
-        let sleepy = random.below(4) == 0;
+        // In some runs all CPUs have an eye on one state.
         let favourite = states(random);
         let asker = Asker {
             weights,
-            sleepy,
             favourite: (random.below(4) == 0).then_some(favourite),
             crew: crew.min(cpus) as u64,
         };
@@ -295,8 +295,6 @@ fn states(random: &mut SplitMix64) -> [u8; 3] {
 /// Draws the calls of a scenario.
 struct Asker {
     weights: [u64; Call::ALL.len()],
-    /// True if CPUs only suspend.
-    sleepy: bool,
     /// The states of nearly every suspend.
     favourite: Option<[u8; 3]>,
     /// Number of CPUs that take part.
@@ -307,33 +305,26 @@ impl Asker {
     /// Draws a call.
     fn ask(&self, random: &mut SplitMix64) -> Ask {
         let other = random.below(self.crew) as u8;
-        let call = if self.sleepy {
-            Call::Suspend
-        } else {
-            let part = random.below(self.weights.iter().sum::<u64>() + 1);
-            let call = crate::pick(&self.weights, part);
-            Call::ALL.get(call).map_or(Call::On, |of| of.0)
-        };
+        let part = random.below(self.weights.iter().sum());
+        let (call, ..) = Call::ALL[crate::pick(&self.weights, part)];
         match call {
-            Call::On => Ask::On(other),
-            Call::Off => Ask::Off,
-            Call::Affinity => Ask::Affinity(other),
-            Call::ClusterAffinity => Ask::ClusterAffinity(other),
-            Call::Other => {
-                Ask::Other(passed::CALLS[random.below(passed::CALLS.len() as u64) as usize].0)
-            }
-            Call::Mode => Ask::Mode(random.below(2) as u8),
-            Call::DefaultSuspend => Ask::DefaultSuspend,
-            Call::SystemSuspend => Ask::SystemSuspend,
-            Call::Count => Ask::Count {
+            On => Ask::On(other),
+            Off => Ask::Off,
+            Affinity => Ask::Affinity(other),
+            ClusterAffinity => Ask::ClusterAffinity(other),
+            Other => Ask::Other(passed::draw(random)),
+            Mode => Ask::Mode(random.below(2) as u8),
+            DefaultSuspend => Ask::DefaultSuspend,
+            SystemSuspend => Ask::SystemSuspend,
+            Count => Ask::Count {
                 of: other,
                 states: states(random),
             },
-            Call::Residency => Ask::Residency {
+            Residency => Ask::Residency {
                 of: other,
                 states: states(random),
             },
-            Call::Suspend => self.suspend(random),
+            Suspend => self.suspend(random),
         }
     }
 

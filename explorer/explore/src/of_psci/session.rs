@@ -2,7 +2,7 @@
 
 use super::acts::{ENTERED, RESET, RETURNED};
 use super::board::FREQUENCY;
-use super::board::{Board, Entry, Port, Power, TurnOn};
+use super::board::{Board, EL3, Entry, INITIALIZED, INTERRUPTS, Port, Power, SAVED, TurnOn};
 use super::frame::{BOOT, DOWN, SCRIPT};
 use super::hook::Hook;
 use super::layout;
@@ -12,14 +12,17 @@ use super::ledger::{
 use super::library::{self, Library, entry_of};
 use super::names::{kind_of, lock, statistics};
 use super::passed;
-use super::reached;
+use super::reached::{WARM_BOOT, outcome};
+use super::scenario::Ask::*;
 use super::scenario::{Ask, Scenario};
 use engine::Runner;
+use interleavings::subject::Invariant::{Answer, OneCpuOnWins, Statistics};
 use interleavings::subject::{
     Access, Cause, ChoiceSource, Failure, Invariant, Kind, Limits, Machine, Main, Memory,
     Operation, RunResult, Runs, Step, Wait, broken_lock,
 };
 use psci_faults::{EntryPoint, Outcome, PowerUp};
+use smc::*;
 use std::cell::RefCell;
 use std::collections::HashMap;
 
@@ -120,13 +123,13 @@ impl Runs<Scenario> for Session<'_> {
         let actor = |step: &Step| match step.did {
             Operation::Action { number } => {
                 let ask = scenario.ask(step.process.into(), number.into());
-                Some(ask.map_or(reached::WARM_BOOT, |ask| ask.call() as u16))
+                Some(ask.map_or(WARM_BOOT, |ask| ask.call() as u16))
             }
-            Operation::Act { act, .. } if act == &RESET => Some(reached::WARM_BOOT),
+            Operation::Act { act, .. } if act == &RESET => Some(WARM_BOOT),
             _ => None,
         };
         let word = |cell| kind_of(self.board.shape, cell);
-        self.board.accesses(reached::WARM_BOOT, actor, word, each);
+        self.board.accesses(WARM_BOOT, actor, word, each);
     }
 }
 
@@ -145,13 +148,13 @@ impl Session<'_> {
         boot.cpus[0].extend(
             (1..count)
                 .filter(|&cpu| !stays_off(cpu))
-                .map(|cpu| Ask::On(cpu as u8)),
+                .map(|cpu| On(cpu as u8)),
         );
         if scenario.os_initiated {
-            boot.cpus[0].push(Ask::Mode(1));
+            boot.cpus[0].push(Mode(1));
         }
         if stays_off(0) {
-            boot.cpus[0].push(Ask::Off);
+            boot.cpus[0].push(Off);
         }
         self.scenario.borrow_mut().clone_from(&boot);
         board.resident.set(None);
@@ -203,7 +206,7 @@ impl Session<'_> {
             cpu.on_since.set(u32::from(!is_off));
             cpu.off_since.set(u32::from(is_off));
             cpu.hook.set(None);
-            cpu.saved.set(false);
+            cpu.marks.set(0);
         }
         for (cluster, &(power, port)) in self.board.clusters.iter().zip(clusters) {
             cluster.power.set(power);
@@ -246,7 +249,7 @@ fn at_the_end(board: &Board) -> Option<Failure> {
         for turn_on in cpu.turn_ons.borrow().iter() {
             if turn_on.result == Some(0) && !turn_on.entered {
                 return fails(
-                    Invariant::OneCpuOnWins,
+                    OneCpuOnWins,
                     format!(
                         "a CPU_ON of CPU {index} returned SUCCESS, and it never entered the normal world for it"
                     ),
@@ -312,7 +315,7 @@ fn frame(
             // The call that it comes from is the one before the next.
             let number = board.state().position.get().checked_sub(1);
             if let Some(ask) = number.and_then(|number| scenario.borrow().ask(process, number)) {
-                board.count(reached::outcome(ask.call(), None, false, false));
+                board.count(outcome(ask.call(), None, false, false));
             }
         }
         _ => {}
@@ -324,7 +327,7 @@ fn frame(
         board.state().position.set(number + 1);
         let (x0, early) = call(board, library, number, ask);
         let vetoed = board.ledger.borrow().was_vetoed(process);
-        board.count(reached::outcome(ask.call(), x0, vetoed, early));
+        board.count(outcome(ask.call(), x0, vetoed, early));
     }
     board.leave();
 }
@@ -342,6 +345,9 @@ fn enter(board: &Board, landing: EntryPoint) {
         );
     }
     board.check_holder("enters the normal world");
+    let right = 0b1010 | EL3 | INTERRUPTS | (u32::from(!resumes) * INITIALIZED);
+    let these = right | INITIALIZED | SAVED;
+    board.expect(process, "enters the normal world", these, right);
     let right = if resumes {
         entry == cpu.resumes_at.get() && cpu.on_since.get() != 0
     } else {
@@ -399,17 +405,17 @@ fn draw_answers(board: &Board, ask: Ask, asks: Request) -> (u64, bool) {
         0
     };
     let (answers, enters) = match ask {
-        Ask::On(_) => (2, true),
-        Ask::Suspend { .. } => (2, loses),
-        Ask::DefaultSuspend | Ask::SystemSuspend => (3, loses),
-        Ask::Other(_) => (passed::ANSWERS, false),
+        On(_) => (2, true),
+        Suspend { .. } => (2, loses),
+        DefaultSuspend | SystemSuspend => (3, loses),
+        Other(0x8000_0000..) => (passed::ANSWERS, false),
         _ => (1, false),
     };
     let answered = board.answer(Kind::Answered, answers);
     board.state().answered.set(answered);
     match (ask, answered) {
-        (Ask::DefaultSuspend | Ask::SystemSuspend, 2) => (NOT_OFFERED, false),
-        (Ask::Other(_), _) | (_, 0) => (due, false),
+        (DefaultSuspend | SystemSuspend, 2) => (NOT_OFFERED, false),
+        (Other(_), _) | (_, 0) => (due, false),
         _ => (due | if enters { WRONG_ENTRY } else { 0 }, true),
     }
 }
@@ -420,14 +426,15 @@ fn call(board: &Board, library: &Library<'_>, number: usize, ask: Ask) -> (Optio
     let process = board.process();
     let (pc, context_id) = layout::entry_of(process, number);
     let asks = match ask {
-        Ask::Off => Request::Off,
-        Ask::Suspend { states, last } => Request::Suspend { states, last },
-        Ask::DefaultSuspend => Request::DefaultSuspend(layout::default_suspend(process)),
-        Ask::SystemSuspend => Request::SystemSuspend(SYSTEM),
-        Ask::Mode(_) => Request::Mode,
+        Off => Request::Off,
+        Suspend { states, last } => Request::Suspend { states, last },
+        DefaultSuspend => Request::DefaultSuspend(layout::default_suspend(process)),
+        SystemSuspend => Request::SystemSuspend(SYSTEM),
+        Mode(_) => Request::Mode,
         _ => Request::Nothing,
     };
     let (due, is_wrong) = draw_answers(board, ask, asks);
+    board.mark(EL3 | INTERRUPTS, !0);
     let pc = if is_wrong {
         pc | layout::WRONG_ADDRESS
     } else {
@@ -435,7 +442,7 @@ fn call(board: &Board, library: &Library<'_>, number: usize, ask: Ask) -> (Optio
     };
     let called = board.step_count();
     board.ledger.borrow_mut().calls(process, asks, due, called);
-    if !matches!(ask, Ask::Off | Ask::Suspend { .. } | Ask::DefaultSuspend) {
+    if !matches!(ask, Off | Suspend { .. } | DefaultSuspend) {
         // What these calls are held to is what was plain when they were made: the caller has heard
         // of it.
         board.memory_mut().learn(process);
@@ -453,6 +460,13 @@ fn call(board: &Board, library: &Library<'_>, number: usize, ask: Ask) -> (Optio
         called,
     };
     let x0 = call.make(ask);
+    if x0.is_some() {
+        let marks = board.state().marks.get();
+        let waits = u32::from(marks & 0b1100 != 0) * 0b1100;
+        let calls = u32::from(!matches!(ask, Other(_))) * 0b11;
+        let these = INTERRUPTS | waits | calls;
+        board.expect(process, "returns to the normal world", these, these);
+    }
     let early = board.ledger.borrow().did_leave_early(process);
     let resident = board.resident.get() == Some(process as u8);
     let now = board.step_count();
@@ -475,27 +489,28 @@ impl Call<'_> {
     fn make(&self, ask: Ask) -> Option<u64> {
         let Entry { pc, context_id, .. } = self.entry;
         match ask {
-            Ask::On(target) => Some(self.turn_on(target)),
-            Ask::Off => self.turn_off(),
-            Ask::Suspend { states, last } => {
+            On(target) => Some(self.turn_on(target)),
+            Off => self.turn_off(),
+            Suspend { states, last } => {
                 let raw = u64::from(layout::power_state(states, last));
-                Some(self.suspend(smc::CPU_SUSPEND, [raw, pc, context_id]))
+                Some(self.suspend(CPU_SUSPEND, [raw, pc, context_id]))
             }
-            Ask::DefaultSuspend => {
-                Some(self.suspend(smc::CPU_DEFAULT_SUSPEND, [pc, context_id, 0]))
-            }
-            Ask::SystemSuspend => Some(self.suspend_the_system()),
-            Ask::Affinity(target) => Some(self.ask_affinity(target, false)),
-            Ask::ClusterAffinity(target) => Some(self.ask_affinity(target, true)),
-            Ask::Other(function) => Some(self.ask_the_platform(function)),
-            Ask::Mode(mode) => Some(self.set_mode(mode)),
-            Ask::Count { of, states } => Some(self.ask_statistics(of, states, true)),
-            Ask::Residency { of, states } => Some(self.ask_statistics(of, states, false)),
+            DefaultSuspend => Some(self.suspend(CPU_DEFAULT_SUSPEND, [pc, context_id, 0])),
+            SystemSuspend => Some(self.suspend_the_system()),
+            Affinity(target) => Some(self.ask_affinity(target, false)),
+            ClusterAffinity(target) => Some(self.ask_affinity(target, true)),
+            Other(function) => Some(self.ask_the_platform(function)),
+            Mode(mode) => Some(self.set_mode(mode)),
+            Count { of, states } => Some(self.ask_statistics(of, states, true)),
+            Residency { of, states } => Some(self.ask_statistics(of, states, false)),
         }
     }
 
-    /// Makes a call that must return; returns X0.
+    /// Makes a call that must return; returns X0. Of short arguments the upper halves have no
+    /// meaning.
     fn ask(&self, function: u32, arguments: [u64; 3]) -> u64 {
+        let upper = u64::from(function & SMC64 == 0) * (0xdead << 32);
+        let arguments = arguments.map(|argument| argument | upper);
         returned(self.board, library::ask(self.library, function, arguments))
     }
 
@@ -516,7 +531,7 @@ impl Call<'_> {
     /// CPU_SUSPEND, or another call that resumes at the entry point.
     fn suspend(&self, function: u32, arguments: [u64; 3]) -> u64 {
         self.board.states[self.process].resumes_at.set(self.entry);
-        self.ask(function | smc::SMC64, arguments)
+        self.ask(function | SMC64, arguments)
     }
 
     /// CPU_ON of a CPU.
@@ -538,14 +553,18 @@ impl Call<'_> {
             entered: false,
         });
         let x0 = self.ask(
-            smc::CPU_ON | smc::SMC64,
-            [board.shape.mpidr(target_index), entry.pc, entry.context_id],
+            CPU_ON | SMC64,
+            [
+                board.shape.argument(target_index),
+                entry.pc,
+                entry.context_id,
+            ],
         );
         other.turn_ons.borrow_mut()[place].result = Some(x0);
         board.keep_books(|books| books.turned_on(process, x0));
         let entered = other.turn_ons.borrow()[place].entered;
         if x0 != SUCCESS && entered {
-            board.fail(Invariant::OneCpuOnWins, format!("CPU_ON of CPU {target} returned {} to CPU {process}, and CPU {target} entered where that call said", x0 as i64));
+            board.fail(OneCpuOnWins, format!("CPU_ON of CPU {target} returned {} to CPU {process}, and CPU {target} entered where that call said", x0 as i64));
         }
         if x0 == SUCCESS && on != 0 && other.on_since.get() == on && target_index != process {
             board.fail(
@@ -581,7 +600,7 @@ impl Call<'_> {
         } = *self;
         let cpu = &board.states[process];
         cpu.on_since.set(0);
-        match library::ask(library, smc::CPU_OFF, [0; 3]) {
+        match library::ask(library, CPU_OFF, [0; 3]) {
             Outcome::Return([x0, ..]) => {
                 cpu.on_since.set(board.step_count());
                 Some(x0)
@@ -596,14 +615,11 @@ impl Call<'_> {
     /// SYSTEM_SUSPEND.
     fn suspend_the_system(&self) -> u64 {
         let Self { board, process, .. } = *self;
-        let x0 = self.suspend(
-            smc::SYSTEM_SUSPEND,
-            [self.entry.pc, self.entry.context_id, 0],
-        );
+        let x0 = self.suspend(SYSTEM_SUSPEND, [self.entry.pc, self.entry.context_id, 0]);
         let refused = x0 == DENIED && !board.ledger.borrow().was_vetoed(process);
         if refused && self.others().all(|other| self.was_off(other)) {
             board.fail(
-                Invariant::Answer,
+                Answer,
                 format!("SYSTEM_SUSPEND returned DENIED to CPU {process}, and all other CPUs were off all the time"),
             );
         }
@@ -627,8 +643,8 @@ impl Call<'_> {
             })
             .map(|(_, other)| (other, other.on_since.get(), other.off_since.get()))
             .collect();
-        let arguments = [board.shape.mpidr(target_index), u64::from(cluster), 0];
-        let x0 = self.ask(smc::AFFINITY_INFO | smc::SMC64, arguments);
+        let arguments = [board.shape.argument(target_index), u64::from(cluster), 0];
+        let x0 = self.ask(AFFINITY_INFO | SMC64, arguments);
         let still_on = before
             .iter()
             .any(|(other, on, _)| *on != 0 && other.on_since.get() == *on);
@@ -647,21 +663,19 @@ impl Call<'_> {
     }
 
     /// A call that passes the platform's answer on.
-    fn ask_the_platform(&self, function: u32) -> u64 {
+    fn ask_the_platform(&self, call: u32) -> u64 {
         let Self { board, process, .. } = *self;
-        let mpidr = |cpu| board.shape.mpidr(cpu);
-        let home = board.resident.get().map(|cpu| mpidr(cpu.into()));
+        let home = board.resident.get().map(usize::from);
         let answered = board.state().answered.get() as usize;
-        let (arguments, right) = passed::asked(function, mpidr(process), home, answered);
-        let x0 = self.ask(function, arguments);
+        let (function, first, second, right) = passed::passes(call, process, home, board, answered);
+        board.state().asks_about.set(Some([first, second]));
+        let x0 = self.ask(function, [first, second, 0]);
         let right = board.state().passed.take().unwrap_or(right);
         if x0 != right {
-            let (name, x0, right) = (passed::name(function), x0 as i64, right as i64);
+            let (name, x0, right) = (passed::name(call), x0 as i64, right as i64);
             board.fail(
-                Invariant::Answer,
-                format!(
-                    "{name} returned {x0} to CPU {process}, and the platform's answer makes {right}"
-                ),
+                Answer,
+                format!("{name} of {first:#x} and {second:#x} returned {x0} to CPU {process}, and the platform's answer makes {right}"),
             );
         }
         x0
@@ -675,7 +689,7 @@ impl Call<'_> {
             called,
             ..
         } = *self;
-        let x0 = self.ask(smc::PSCI_SET_SUSPEND_MODE, [u64::from(mode), 0, 0]);
+        let x0 = self.ask(PSCI_SET_SUSPEND_MODE, [u64::from(mode), 0, 0]);
         let before = board.ledger.borrow().mode_before();
         let ledger = board.ledger.borrow();
         let (mut must, mut must_not) = (before == Some(mode), false);
@@ -705,7 +719,7 @@ impl Call<'_> {
                 "something stood in its way"
             };
             board.fail(
-                Invariant::Answer,
+                Answer,
                 format!(
                     "PSCI_SET_SUSPEND_MODE to {mode} returned {} to CPU {process}, and {right} all the time",
                     x0 as i64
@@ -725,22 +739,22 @@ impl Call<'_> {
         let [counts, _, least, _] = board.ledger.borrow().counts(target, level, states[level]);
         let raw = u64::from(layout::power_state(states, last));
         let function = if is_count {
-            smc::PSCI_STAT_COUNT
+            PSCI_STAT_COUNT
         } else {
-            smc::PSCI_STAT_RESIDENCY
+            PSCI_STAT_RESIDENCY
         };
-        let x0 = self.ask(function | smc::SMC64, [board.shape.mpidr(target), raw, 0]);
+        let x0 = self.ask(function | SMC64, [board.shape.argument(target), raw, 0]);
         let [_, began, _, most] = board.ledger.borrow().counts(target, level, states[level]);
         if is_count && !(counts..=began).contains(&x0) {
             board.fail(
-                Invariant::Statistics,
+                Statistics,
                 format!("PSCI_STAT_COUNT returned {x0} to CPU {process}, and there were {counts} to {began} stays"),
             );
         }
         let microseconds = |ticks: u64| ticks.saturating_mul(1_000_000) / FREQUENCY;
         let (least, most) = (microseconds(least), microseconds(most));
         if !is_count && !(least..=most).contains(&x0) {
-            board.fail(Invariant::Statistics, format!(
+            board.fail(Statistics, format!(
                 "PSCI_STAT_RESIDENCY returned {x0} to CPU {process}, after stays of {least} to {most} us"
             ));
         }

@@ -3,13 +3,15 @@
 //! A clock moves on when every CPU has done its work of the jiffy: a CPU may stand still in the
 //! middle of anything, but not for ever.
 
+use self::Occupation::*;
 use super::acts;
+use super::acts::*;
 use super::library::Library;
 use super::library::{
     BY_SOFTIRQ, BY_THREAD, GRACE_PERIOD_WAKES, INTERRUPTS, LAZY, LOOKS, OFFLOAD_WAKES,
     SOFTIRQ_RUNS, SOFTIRQS,
 };
-use super::names;
+use super::names::{OF_GROUP, OF_RCU, OF_RCU_CPU};
 use super::oracle::Oracle;
 use super::scenario::{Action, DEPTH, Idle, KernelScenario, Mode, Urgency, stall_s};
 use super::thread;
@@ -20,6 +22,8 @@ use interleavings::subject::{
     OperationIndex, Order, Signal, Wait,
 };
 use itertools::Itertools;
+use rcu_faults::IdleNeed::*;
+use rcu_faults::Thread::*;
 use rcu_faults::{
     Callback, IdleNeed, InterruptedCode, Platform, RcuTimer, Scalar, Stall, Step, Thread,
 };
@@ -123,9 +127,6 @@ pub const WAITS: [&str; 2] = ["has done its work of this jiffy", "is idle or off
 /// where CPUs share a thread.
 const PATIENCE: u64 = 22 * super::library::HZ;
 
-/// The word of what was asked for at the root of the tree.
-const ASKED_FOR: usize = 4;
-
 impl Kernel {
     /// A kernel on a machine, with RCU configured in this way.
     pub(crate) fn new(machine: Machine, mode: Mode) -> Self {
@@ -166,7 +167,7 @@ impl Kernel {
             .replace(Oracle::new(self.readers(), objects, cpus));
         self.ended.set(false);
         for (cpu, state) in self.states.iter().enumerate() {
-            state.doing.set(Occupation::Work);
+            state.doing.set(Work);
             state.ticked.set(0);
             state.softirq.set(false);
             state.in_softirq.set(false);
@@ -269,9 +270,7 @@ impl Kernel {
 
     /// Ends the sleep of an idle CPU, so that somebody does what is to be done.
     fn kick_idle_cpu(&self) {
-        let idle = |state: &&CpuState| {
-            matches!(state.doing.get(), Occupation::Idle(..)) && !state.kicked.get()
-        };
+        let idle = |state: &&CpuState| matches!(state.doing.get(), Idle(..)) && !state.kicked.get();
         if let Some(cpu) = self.states.iter().position(|state| idle(&state)) {
             self.states[cpu].kicked.set(true);
             self.rouse(cpu);
@@ -321,7 +320,7 @@ impl Kernel {
                 }
             }
             self.operation(Operation::Act {
-                act: &acts::JIFFY,
+                act: &JIFFY,
                 with: u64::from(next as u32),
             });
         }
@@ -330,17 +329,17 @@ impl Kernel {
     /// The jiffy in which this CPU goes on; none if it still works in the present one.
     fn next_event(&self, state: &CpuState, now: u64) -> Option<u64> {
         match state.doing.get() {
-            Occupation::Work => None,
-            Occupation::Done(jiffy) => (jiffy >= now).then_some(now + 1),
-            Occupation::Idle(..) if state.kicked.get() || state.resched.get() => None,
-            Occupation::Idle(until, _) if until <= now => None,
-            Occupation::Idle(_, IdleNeed::KeepTick) if state.ticked.get() < now => None,
-            Occupation::Idle(_, IdleNeed::WakeAt(at)) if at <= now => None,
-            Occupation::Idle(_, IdleNeed::KeepTick) => Some(now + 1),
-            Occupation::Idle(until, IdleNeed::WakeAt(at)) => Some(until.min(at)),
-            Occupation::Idle(until, IdleNeed::StopTick) => Some(until),
-            Occupation::Off(until) if until <= now => None,
-            Occupation::Off(until) => Some(until),
+            Work => None,
+            Done(jiffy) => (jiffy >= now).then_some(now + 1),
+            Idle(..) if state.kicked.get() || state.resched.get() => None,
+            Idle(until, _) if until <= now => None,
+            Idle(_, KeepTick) if state.ticked.get() < now => None,
+            Idle(_, WakeAt(at)) if at <= now => None,
+            Idle(_, KeepTick) => Some(now + 1),
+            Idle(until, WakeAt(at)) => Some(until.min(at)),
+            Idle(until, StopTick) => Some(until),
+            Off(until) if until <= now => None,
+            Off(until) => Some(until),
         }
     }
 
@@ -352,7 +351,7 @@ impl Kernel {
         if self.goes_on() {
             self.rouse(self.last_process());
         }
-        let waits = if matches!(doing, Occupation::Done(_)) {
+        let waits = if matches!(doing, Done(_)) {
             FOR_JIFFY
         } else {
             FOR_WORK
@@ -360,7 +359,7 @@ impl Kernel {
         while !happened() && self.goes_on() {
             self.block(waits);
         }
-        state.doing.set(Occupation::Work);
+        state.doing.set(Work);
     }
 
     fn due_timer(&self) -> Option<usize> {
@@ -398,20 +397,24 @@ impl Kernel {
         let threads = self.threads.borrow();
         let sleeps = |thread: Thread| threads.get(&thread).is_none_or(ThreadState::sleeps);
         let breach = |what: String| Err((Invariant::SoonEnough, what));
-        let [of_cpus, of_groups, of_rcu] = names::first_words(self.names().counts);
+        let of_rcu = usize::from(self.pointers.get()) - OF_RCU.len();
+        let groups = usize::from(self.names().counts[1]);
+        let of_groups = of_rcu - groups * OF_GROUP.len();
+        let of_cpus = of_groups - self.states.len() * OF_RCU_CPU.len();
         let word = |at: usize| self.memory().newest(at as u16);
         let ended = word(of_rcu);
-        if sleeps(Thread::GracePeriod) && ended.is_multiple_of(2) && word(ASKED_FOR) > ended {
+        // What was asked for at the root of the tree.
+        if sleeps(GracePeriod) && ended.is_multiple_of(2) && word(4) > ended {
             return breach("a grace period is asked for, and nobody wakes the thread".to_owned());
         }
         for cpu in 0..self.states.len() {
             let group = cpu / self.stride();
-            let [thread, invokes] = [Thread::OffloadGp(group), Thread::OffloadCb(cpu)];
+            let [thread, invokes] = [OffloadGp(group), OffloadCb(cpu)];
             let modern = threads.contains_key(&invokes);
             let timer = self.timers.borrow().get(&group).map(|&(at, _)| at);
-            let thread = if modern { thread } else { Thread::Offload(cpu) };
-            let of_cpu = of_cpus + cpu * names::OF_RCU_CPU.len();
-            let of_group = of_groups + group * names::OF_GROUP.len();
+            let thread = if modern { thread } else { Offload(cpu) };
+            let of_cpu = of_cpus + cpu * OF_RCU_CPU.len();
+            let of_group = of_groups + group * OF_GROUP.len();
             let wrong = |name: Thread, what: &str| {
                 breach(format!("{} {what}", thread::name(thread::number(name))))
             };
@@ -428,7 +431,7 @@ impl Kernel {
                 return wrong(thread, "sleeps, and is said to be awake");
             }
             let leader = if modern { group * self.stride() } else { cpu };
-            let waits_for = word(of_cpus + leader * names::OF_RCU_CPU.len() + 3);
+            let waits_for = word(of_cpus + leader * OF_RCU_CPU.len() + 3);
             if (1..=ended).contains(&waits_for) {
                 return wrong(thread, "waits for a grace period that has ended");
             }
@@ -607,7 +610,7 @@ impl<'k> RunningCpu<'k> {
         if self.state.ticked.replace(now) < now {
             self.interrupt(true, InterruptedCode::Kernel);
         }
-        self.wait_until(Occupation::Done(now), || self.jiffy() > now);
+        self.wait_until(Done(now), || self.jiffy() > now);
     }
 
     /// The reader that runs on a CPU.
@@ -623,7 +626,7 @@ impl<'k> RunningCpu<'k> {
     /// An interrupt: the tick or another, then timers that are due, then the softirq, at most three
     /// times.
     fn interrupt(&self, tick: bool, interrupted: InterruptedCode) {
-        self.act(&acts::INTERRUPTED, 0);
+        self.act(&INTERRUPTED, 0);
         self.rcu.rcu.irq_enter(self);
         if tick {
             let current = self.current();
@@ -665,7 +668,7 @@ impl<'k> RunningCpu<'k> {
     /// A tick that interrupts a handler: it runs no softirq, and nobody is quiet.
     fn nested_tick(&self) {
         self.state.ticked.set(self.jiffy());
-        self.act(&acts::INTERRUPTED, 0);
+        self.act(&INTERRUPTED, 0);
         self.rcu.rcu.irq_enter(self);
         self.tick(InterruptedCode::Kernel, self.nobody());
         self.rcu.rcu.irq_exit(self);
@@ -691,7 +694,7 @@ impl<'k> RunningCpu<'k> {
                 let object =
                     self.load(self.pointers.get() + u16::from(pointer), Order::Relaxed) as usize;
                 self.tasks[task].sees.set(Some(object));
-                self.act(&acts::READS, object);
+                self.act(&READS, object);
             }
         }
         self.look(task);
@@ -718,7 +721,7 @@ impl<'k> RunningCpu<'k> {
             self.oracle().read_ends(task);
         }
         self.tasks[task].depth.set(depth);
-        self.act(&acts::LEAVES, task);
+        self.act(&LEAVES, task);
         self.rcu.read_unlock(self, task);
     }
 
@@ -735,7 +738,7 @@ impl<'k> RunningCpu<'k> {
             self.jiffy(),
             self.mode.puts_off(urgency),
         );
-        self.act(&acts::QUEUES, number);
+        self.act(&QUEUES, number);
         if self.mode.is_lazy(urgency, self.process()) {
             self.oracle().saw(LAZY);
         }
@@ -758,7 +761,7 @@ impl<'k> RunningCpu<'k> {
     }
 
     fn put_task(&self) {
-        self.act(&acts::SWITCHES, 0);
+        self.act(&SWITCHES, 0);
         self.oracle().was_quiet(self.cpu);
         self.rcu.context_switch(self, self.current());
         if let Some(task) = self.state.task.take() {
@@ -786,7 +789,7 @@ impl<'k> RunningCpu<'k> {
         };
         self.put_task();
         for _ in 0..steps {
-            self.act(&acts::STEPS, thread::number(thread));
+            self.act(&STEPS, thread::number(thread));
             {
                 // Another CPU may have run it last, or woken it.
                 let threads = self.threads.borrow();
@@ -794,7 +797,7 @@ impl<'k> RunningCpu<'k> {
                 self.hear(&threads[&thread].told);
             }
             let step = match thread {
-                Thread::GracePeriod => self.rcu.rcu.grace_period_thread(self),
+                GracePeriod => self.rcu.rcu.grace_period_thread(self),
                 other => self.rcu.rcu.offload_thread(self, other),
             };
             self.has_stepped(thread, step);
@@ -824,7 +827,7 @@ impl<'k> RunningCpu<'k> {
         let state = &self.state;
         self.put_task();
         let mut need = self.idle_need();
-        self.act(&acts::IDLES, 0);
+        self.act(&IDLES, 0);
         // Nobody reads here any more, and RCU may know before its call returns.
         self.oracle().is_quiet(self.cpu, true);
         self.rcu.rcu.idle_enter(self);
@@ -839,14 +842,12 @@ impl<'k> RunningCpu<'k> {
         while !self.thread_is_ready() && self.gone.get().is_none() && self.goes_on() {
             let timed = || match need {
                 _ if interrupt_at <= self.jiffy() => true,
-                IdleNeed::StopTick => false,
-                IdleNeed::KeepTick => state.ticked.get() < self.jiffy(),
-                IdleNeed::WakeAt(at) => at <= self.jiffy(),
+                StopTick => false,
+                KeepTick => state.ticked.get() < self.jiffy(),
+                WakeAt(at) => at <= self.jiffy(),
             };
             let leave = || self.jiffy() >= until || state.kicked.get() || state.resched.get();
-            self.wait_until(Occupation::Idle(until.min(interrupt_at), need), || {
-                timed() || leave()
-            });
+            self.wait_until(Idle(until.min(interrupt_at), need), || timed() || leave());
             if leave() {
                 break;
             }
@@ -854,7 +855,7 @@ impl<'k> RunningCpu<'k> {
                 let tick = interrupt_at > self.jiffy();
                 interrupt_at = u64::MAX;
                 state.ticked.set(self.jiffy());
-                self.act(&acts::INTERRUPTED, 0);
+                self.act(&INTERRUPTED, 0);
                 self.rcu.rcu.irq_enter(self);
                 self.oracle().is_quiet(self.cpu, false);
                 if tick {
@@ -895,12 +896,12 @@ impl<'k> RunningCpu<'k> {
                 self.look_at(reader, object);
                 if look < lasts && self.goes_on() {
                     let now = self.jiffy();
-                    self.wait_until(Occupation::Done(now), || self.jiffy() > now);
+                    self.wait_until(Done(now), || self.jiffy() > now);
                     self.nested_tick();
                 }
             }
             self.oracle().read_ends(reader);
-            self.act(&acts::LEAVES, reader);
+            self.act(&LEAVES, reader);
             self.rcu.read_unlock(self, reader);
         }
         if replaces {
@@ -930,7 +931,7 @@ impl<'k> RunningCpu<'k> {
         self.hear(&self.hotplug);
         let state = &self.state;
         self.put_task();
-        self.act(&acts::GOES_OFF, 0);
+        self.act(&GOES_OFF, 0);
         self.oracle().is_quiet(self.cpu, true);
         if self.rcu.rcu.cpu_offline(self).is_err() {
             self.oracle().is_quiet(self.cpu, false);
@@ -943,10 +944,10 @@ impl<'k> RunningCpu<'k> {
         self.kick_idle_cpu();
         let mut until = self.jiffy() + u64::from(jiffies);
         while self.goes_on() {
-            self.wait_until(Occupation::Off(until), || self.jiffy() >= until);
+            self.wait_until(Off(until), || self.jiffy() >= until);
             // Its callbacks must have been taken over, and no other CPU be on its way.
             if !self.hotplug_busy.replace(true) {
-                self.act(&acts::COMES_UP, 0);
+                self.act(&COMES_UP, 0);
                 self.hear(&self.hotplug);
                 self.rcu.rcu.cpu_online(self);
                 self.oracle().is_quiet(self.cpu, false);
@@ -1007,7 +1008,7 @@ impl Platform for Kernel {
     }
 
     fn wake(&self, thread: Thread) {
-        self.oracle().saw(if thread == Thread::GracePeriod {
+        self.oracle().saw(if thread == GracePeriod {
             GRACE_PERIOD_WAKES
         } else {
             OFFLOAD_WAKES
@@ -1026,7 +1027,7 @@ impl Platform for Kernel {
         self.oracle().saw(INTERRUPTS);
         self.tell(&self.states[cpu].told);
         self.states[cpu].resched.set(true);
-        if matches!(self.states[cpu].doing.get(), Occupation::Idle(..)) {
+        if matches!(self.states[cpu].doing.get(), Idle(..)) {
             self.rouse(cpu);
         }
     }
@@ -1045,7 +1046,7 @@ impl Platform for Kernel {
 
     fn invoke(&self, callback: Callback) {
         let number = callback.argument as usize;
-        self.act(&acts::INVOKES, number);
+        self.act(&INVOKES, number);
         let by_softirq = self.states[self.process()].in_softirq.get();
         self.oracle()
             .saw(if by_softirq { BY_SOFTIRQ } else { BY_THREAD });

@@ -1,6 +1,7 @@
 //! The RCU library with its readers: its second compilation, whose branches are
 //! counted, and which does the same as the first while no fault is on.
 
+use super::scenario::Mode::*;
 use super::scenario::{KernelScenario, Mode, stall_s};
 use interleavings::subject::Counter;
 use rcu_faults::{Form, Platform, Rcu, Reader, Settings};
@@ -17,7 +18,7 @@ impl<K: Platform> Library<K> {
     pub(crate) fn new(mode: Mode, scenario: &KernelScenario, readers: usize) -> Self {
         let cpus = scenario.cpus.len();
         let form = match mode {
-            Mode::OffloadModern | Mode::Lazy | Mode::HotplugModern => Form::Modern,
+            OffloadModern | Lazy | HotplugModern => Form::Modern,
             _ => Form::Y2013,
         };
         let mut settings = Settings::new(cpus, HZ, form);
@@ -31,15 +32,15 @@ impl<K: Platform> Library<K> {
             settings.direct_per_jiffy = 2;
         }
         match mode {
-            Mode::Reference => {}
-            Mode::Offload2013 => settings.offloaded = (1..cpus).collect(),
-            Mode::EnforcedIdle => settings.enforced_idle = (0..cpus).collect(),
-            Mode::Both | Mode::Hotplug2013 => {
+            Reference => {}
+            Offload2013 => settings.offloaded = (1..cpus).collect(),
+            EnforcedIdle => settings.enforced_idle = (0..cpus).collect(),
+            Both | Hotplug2013 => {
                 settings.offloaded = (1..cpus).filter(|cpu| cpu % 2 == 1).collect();
                 settings.enforced_idle = (0..cpus).collect();
             }
-            Mode::OffloadModern => settings.offloaded = (0..cpus).collect(),
-            Mode::Lazy | Mode::HotplugModern => {
+            OffloadModern => settings.offloaded = (0..cpus).collect(),
+            Lazy | HotplugModern => {
                 settings.offloaded = (0..cpus).filter(|cpu| cpu % 2 == 0).collect();
                 settings.lazy = true;
             }

@@ -40,7 +40,7 @@ impl Subject for Rcu {
         &self.modes
     }
 
-    fn draw(&self, mode: Mode, script: &mut KernelScenario, random: &mut SplitMix64, _: &[u64]) {
+    fn draw(&self, mode: Mode, script: &mut KernelScenario, random: &mut SplitMix64) {
         script.draw(mode, random, self.cpus);
     }
 

@@ -32,14 +32,6 @@ fn words_of(counts: [u16; 3]) -> [Things; 4] {
     ]
 }
 
-/// The first words of CPUs, of groups and of the whole.
-pub fn first_words(counts: [u16; 3]) -> [usize; 3] {
-    let [cpus, groups, words] = counts.map(usize::from);
-    let of_rcu = words - POINTERS - OF_RCU.len();
-    let of_groups = of_rcu - groups * OF_GROUP.len();
-    [of_groups - cpus * OF_RCU_CPU.len(), of_groups, of_rcu]
-}
-
 fn word_of(names: &Names, cell: u16) -> String {
     words(&words_of(names.counts), cell.into(), |at| {
         format!("pointer {at}")
@@ -100,7 +92,7 @@ pub const OF_RCU_CPU: [&str; 8] = [
 
 pub const OF_GROUP: [&str; 3] = ["lock", "mark that its thread sleeps", "wake-up put off"];
 
-const OF_RCU: [&str; 6] = [
+pub const OF_RCU: [&str; 6] = [
     "the grace-period number",
     "the start of the grace period",
     "the last request for a grace period",

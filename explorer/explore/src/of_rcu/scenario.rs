@@ -1,5 +1,7 @@
 //! The actions of a kernel's CPUs: they read, replace, switch tasks, run threads, idle and go off.
 
+use self::Action::*;
+use self::Urgency::*;
 use engine::SplitMix64;
 use interleavings::subject::{MOST_ACTIONS, MOST_CPUS, Script};
 use itertools::Itertools;
@@ -40,8 +42,8 @@ impl Mode {
     pub(crate) fn puts_off(self, urgency: Urgency) -> bool {
         match self {
             Self::Reference | Self::Offload2013 | Self::OffloadModern => false,
-            Self::EnforcedIdle | Self::Both | Self::Hotplug2013 => urgency == Urgency::Lazy,
-            Self::Lazy | Self::HotplugModern => urgency != Urgency::Hurry,
+            Self::EnforcedIdle | Self::Both | Self::Hotplug2013 => urgency == Lazy,
+            Self::Lazy | Self::HotplugModern => urgency != Hurry,
         }
     }
 
@@ -50,8 +52,8 @@ impl Mode {
         match self {
             Self::OffloadModern => false,
             // Every other CPU is offloaded.
-            Self::Lazy | Self::HotplugModern => urgency != Urgency::Hurry && cpu.is_multiple_of(2),
-            _ => urgency == Urgency::Lazy,
+            Self::Lazy | Self::HotplugModern => urgency != Hurry && cpu.is_multiple_of(2),
+            _ => urgency == Lazy,
         }
     }
 
@@ -159,7 +161,7 @@ impl Action {
 }
 
 fn plain() -> Urgency {
-    Urgency::Plain
+    Plain
 }
 
 impl Display for Action {
@@ -173,9 +175,9 @@ impl Display for Action {
                 atomic,
             } => {
                 let how = match urgency {
-                    Urgency::Plain => "",
-                    Urgency::Lazy => ", at leisure",
-                    Urgency::Hurry => ", in a hurry",
+                    Plain => "",
+                    Lazy => ", at leisure",
+                    Hurry => ", in a hurry",
                 };
                 let off = if atomic { ", with interrupts off" } else { "" };
                 write!(f, "replaces pointer {pointer}{how}{off}")
@@ -339,16 +341,14 @@ impl Script for KernelScenario {
             for (number, action) in actions.iter().enumerate() {
                 let of = |what: &str| format!("{what} of action {number} of CPU {cpu}");
                 match *action {
-                    Action::Read(pointer) | Action::Replace { pointer, .. } => {
+                    Read(pointer) | Replace { pointer, .. } => {
                         range(of("the pointer"), pointer.into(), 0, POINTERS - 1)?;
                     }
-                    Action::Thread { steps, .. } => {
-                        range(of("the number of steps"), steps.into(), 1, 255)?
-                    }
-                    Action::Idle(Idle { jiffies, .. }) | Action::Off(jiffies) => {
+                    Thread { steps, .. } => range(of("the number of steps"), steps.into(), 1, 255)?,
+                    Action::Idle(Idle { jiffies, .. }) | Off(jiffies) => {
                         range(of("the number of jiffies"), jiffies.into(), 1, 255)?;
                     }
-                    Action::Leave | Action::Switch(_) | Action::Jiffy => {}
+                    Leave | Switch(_) | Jiffy => {}
                 }
             }
         }
@@ -395,12 +395,11 @@ impl KernelScenario {
             for _ in 0..jiffies {
                 for _ in 0..2 + below(3) {
                     let action = match crate::pick(&weights, below(sum).into()) {
-                        0 => Action::Read(below(POINTERS as u64)),
+                        0 => Read(below(POINTERS as u64)),
                         2 => {
-                            let replace = Action::Replace {
+                            let replace = Replace {
                                 pointer: below(POINTERS as u64),
-                                urgency: [Urgency::Plain, Urgency::Lazy, Urgency::Hurry]
-                                    [usize::from(below(3))],
+                                urgency: [Plain, Lazy, Hurry][usize::from(below(3))],
                                 atomic: below(4) == 0,
                             };
                             // So that few callbacks are many, there have to be some.
@@ -409,8 +408,8 @@ impl KernelScenario {
                             }
                             replace
                         }
-                        3 => Action::Switch(below(cpus as u64 + 1)),
-                        4 => Action::Thread {
+                        3 => Switch(below(cpus as u64 + 1)),
+                        4 => Thread {
                             which: below(8),
                             // What comes between two of its steps may last for jiffies.
                             steps: [1, 2, 1 + below(12)][usize::from(below(3))],
@@ -426,12 +425,12 @@ impl KernelScenario {
                             replaces: below(12) < replaces,
                             lasts: if below(3) == 0 { below(lasts) } else { 0 },
                         }),
-                        6 if mode.hotplug() && cpu > 0 => Action::Off(1 + below(5)),
-                        _ => Action::Leave,
+                        6 if mode.hotplug() && cpu > 0 => Off(1 + below(5)),
+                        _ => Leave,
                     };
                     actions.push(action);
                 }
-                actions.push(Action::Jiffy);
+                actions.push(Jiffy);
             }
         }
     }

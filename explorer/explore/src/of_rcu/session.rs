@@ -62,24 +62,19 @@ fn make(mode: Mode, scenario: &KernelScenario, readers: usize) -> BuiltLibrary {
         let pointers: Vec<Word<u64>> = (0..POINTERS as u64).map(Word::holding).collect();
         (library, pointers[0].number())
     });
-    let groups = library
-        .rcu
-        .threads()
+    let threads = library.rcu.threads();
+    let of_groups = threads
         .iter()
-        .filter(|thread| matches!(thread, Thread::OffloadGp(_)))
-        .count();
-    let (cpus, groups, words) = (
-        scenario.cpus.len() as u16,
-        groups as u16,
-        values.len() as u16,
-    );
+        .filter(|thread| matches!(thread, Thread::OffloadGp(_)));
     let marks = marks_made();
+    let (cpus, words) = (scenario.cpus.len() as u16, values.len() as u16);
+    let names = names::names(cpus, of_groups.count() as u16, words);
     BuiltLibrary {
         library,
         pointers,
         values,
         marks,
-        names: names::names(cpus, groups, words),
+        names,
     }
 }
 

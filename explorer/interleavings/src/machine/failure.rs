@@ -71,6 +71,8 @@ crate::worded! {
     DomainState = "domain-state",
     /// A call is refused where it must be, and only there.
     Answer = "answer",
+    /// All that is needed was done before a CPU loses its power, and before it goes on.
+    Complete = "complete",
     /// No reader sees an object that was freed, and no callback is invoked while somebody reads who
     /// read when it was queued.
     ReadersSafe = "readers-safe",

@@ -37,15 +37,8 @@ pub trait Subject {
     /// The machines on which it is tried, in turn. At least one.
     fn machines(&self) -> &[Self::Machine];
 
-    /// Draws what CPUs do on this machine, into `script`. `counts` says how often each thing of
-    /// [`Subject::counted`] was reached, or is empty: what was reached less may be drawn more.
-    fn draw(
-        &self,
-        machine: Self::Machine,
-        script: &mut Self::Script,
-        random: &mut SplitMix64,
-        counts: &[u64],
-    );
+    /// Draws what CPUs do on this machine, into `script`.
+    fn draw(&self, machine: Self::Machine, script: &mut Self::Script, random: &mut SplitMix64);
 
     /// Counters of every run, in the order of the counts.
     fn counted(&self) -> Vec<Counter>;
@@ -91,7 +84,7 @@ pub trait Subject {
                 let by = match seed {
                     0 => ChoiceSource::Schedule(&[]),
                     _ => {
-                        self.draw(found.machine, &mut script, &mut random, &[]);
+                        self.draw(found.machine, &mut script, &mut random);
                         ChoiceSource::RandomChoices(
                             Strategy::in_turn()[seed as usize % 3],
                             random.next(),
@@ -133,7 +126,7 @@ pub trait Subject {
             let mut session = Budget::new(session);
             for seed in 0..OTHERS {
                 let mut random = SplitMix64::fork(found.hash, seed + 1);
-                self.draw(found.machine, &mut script, &mut random, &[]);
+                self.draw(found.machine, &mut script, &mut random);
                 let strategy = Strategy::Few(1 << random.below(4));
                 let by = ChoiceSource::RandomChoices(strategy, random.next());
                 let Some(other) = session.again(found, &script, by) else {
@@ -257,7 +250,6 @@ fn explore_every<S: Subject + ?Sized>(
                     machine,
                     &mut script,
                     &mut SplitMix64::fork(exploration.seed, number),
-                    &[],
                 );
             }
             let all = subject.open(machine, exploration.limits, |session| {
@@ -387,15 +379,15 @@ fn take_turn<S: Subject + ?Sized>(
             }
             let mut random = SplitMix64::fork(exploration.seed, run + 1);
             if exploration.script.is_none() {
-                subject.draw(machine, &mut script, &mut random, &tally.coverage.counts);
+                subject.draw(machine, &mut script, &mut random);
             }
             let strategy = strategies[(run % strategies.len() as u64) as usize];
             let by = ChoiceSource::RandomChoices(strategy, random.next());
             let ran = session.run(&script, by);
             tally.note(session, machine, ran, strategy);
             tally.watch(session, watched);
-            session.take_counts(&mut tally.coverage.counts);
         }
+        session.take_counts(&mut tally.coverage.counts);
     });
     tally.schedules -= first;
     tally

@@ -64,13 +64,17 @@ impl<'s, C: Script> Narrator<'s, C> {
                 cell: word,
                 value,
                 newest,
-                ..
+                cached,
+                early,
             } => {
                 let missed = newest.map_or_else(String::new, |(writer, newest)| {
-                    format!(
-                        ", while {} has stored {newest:#x}",
-                        self.names.writer(writer)
-                    )
+                    let writer = self.names.writer(writer);
+                    let why = match (early, cached) {
+                        (true, _) => String::new(),
+                        (_, true) => ": memory has that, and its caches an older line".to_owned(),
+                        _ => format!(": a cache has that, and {writer} must clean the line first"),
+                    };
+                    format!(", while {writer} has stored {newest:#x}{why}")
                 });
                 format!("loads {}: {value:#x}{missed}", cell(word))
             }
@@ -185,43 +189,6 @@ impl<'s, C: Script> Narrator<'s, C> {
             TimesOut => format!("{who} {doing}, and the time of its next wait ends at once."),
             Spurious => format!("{who}'s wait for an event ends without one."),
         }
-    }
-
-    /// The value that a step's load missed, and the maintenance that would have shown it; `None`
-    /// for a step that missed nothing.
-    pub fn missed(&self, steps: &[Step], at: usize) -> Option<String> {
-        let here = steps.get(at)?;
-        let Loaded {
-            newest: Some((writer, _)),
-            cached,
-            early,
-            ..
-        } = here.did
-        else {
-            return None;
-        };
-        let who = self.process(here.process);
-        let why = match (early, cached) {
-            (true, _) => {
-                "the load was satisfied early, and nothing orders it after that store".to_owned()
-            }
-            (false, true) => {
-                format!(
-                    "the value lies in memory, and {who}'s caches have an older line: it must be invalidated first"
-                )
-            }
-            (false, false) => {
-                format!(
-                    "the value lies in a cache, and {who} looks at memory: {} must clean the line first",
-                    self.names.writer(writer)
-                )
-            }
-        };
-        Some(format!(
-            "{who} {} (its operation {}): {why}.",
-            self.step(here),
-            here.operation
-        ))
     }
 
     /// Causes of a failure: the last values that the failed process loaded and that another one had

@@ -14,9 +14,6 @@ pub struct Exploration {
     /// The calls of each CPU, a sentence each.
     #[serde(default)]
     pub scenario: Vec<String>,
-    /// The last loads that missed a newer value, the latest first.
-    #[serde(default)]
-    pub missed: Vec<String>,
     /// The cause of the failure, in a sentence, where more is known than what broke.
     pub cause: Option<String>,
     /// The way to the failure: what was overwritten by whom, the latest first.

@@ -75,10 +75,6 @@ fn schedule(explored: &Exploration<'_>, told: &mut Blocks) {
         "What it saw there that others had stored, and that runs which break nothing hardly ever see:",
         &explored.causes,
     );
-    told.list_of(
-        "Loads that missed a newer value, the last first:",
-        &explored.missed,
-    );
     let folder = explored.folder;
     told.list([
         format!("Again: `stopwatt explore replay {folder}`"),

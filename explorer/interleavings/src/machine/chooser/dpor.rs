@@ -8,8 +8,10 @@
 //! well. What memory leaves open, as the age of a value, is tried in all ways that no order of
 //! steps would show.
 
+use self::Choice::*;
 use crate::limits::MOST_CPUS;
 use crate::machine::choice::Kind;
+use crate::machine::choice::Kind::*;
 use crate::machine::ready::Ready;
 use crate::memory::Touch;
 use std::collections::HashMap;
@@ -163,7 +165,7 @@ impl Dpor {
         races
             .iter()
             .for_each(|&other| self.also_the_other_way_round(other, number));
-        if let Choice::Who(node) = &mut self.tape[node] {
+        if let Who(node) = &mut self.tape[node] {
             for access in accesses {
                 if !node.accesses.contains(access) {
                     node.accesses.push(*access);
@@ -180,7 +182,7 @@ impl Dpor {
     /// order reduction", 2014).
     fn also_the_other_way_round(&mut self, first: usize, second: usize) {
         let steps = &self.steps;
-        let Choice::Who(node) = &mut self.tape[steps[first].node] else {
+        let Who(node) = &mut self.tape[steps[first].node] else {
             return;
         };
         let knows =
@@ -220,7 +222,7 @@ impl Dpor {
             let chosen = running
                 .filter(|process| candidates >> process & 1 != 0)
                 .unwrap_or(candidates.trailing_zeros() as usize);
-            self.tape.push(Choice::Who(Node {
+            self.tape.push(Who(Node {
                 enabled,
                 chosen,
                 backtrack: 1 << chosen,
@@ -232,7 +234,7 @@ impl Dpor {
         }
         let at = self.at;
         self.at += 1;
-        let Choice::Who(node) = &self.tape[at] else {
+        let Who(node) = &self.tape[at] else {
             return None;
         };
         self.sleep = node
@@ -251,12 +253,12 @@ impl Dpor {
             return 0;
         }
         if self.at == self.tape.len() {
-            self.tape.push(Choice::What { value: 0, options });
+            self.tape.push(What { value: 0, options });
         }
         self.at += 1;
         match self.tape[self.at - 1] {
-            Choice::What { value, .. } => value,
-            Choice::Who(_) | Choice::Hold { .. } => 0,
+            What { value, .. } => value,
+            Who(_) | Hold { .. } => 0,
         }
     }
 
@@ -265,10 +267,10 @@ impl Dpor {
         match kind {
             // Caches that act on their own are for other strategies: all CPUs are in coherency
             // here.
-            Kind::Spurious | Kind::Evict | Kind::Fill | Kind::Answered => 0,
+            Spurious | Evict | Fill | Answered => 0,
             // One in a run; a loop would try it for ever.
-            Kind::ExclusiveFails | Kind::TimesOut if self.failed => 0,
-            Kind::ExclusiveFails | Kind::TimesOut => {
+            ExclusiveFails | TimesOut if self.failed => 0,
+            ExclusiveFails | TimesOut => {
                 let fails = self.below(options);
                 self.failed = fails != 0;
                 fails
@@ -281,16 +283,13 @@ impl Dpor {
     pub(crate) fn hold(&mut self) -> u32 {
         self.holds.push(self.at);
         if self.at == self.tape.len() {
-            self.tape.push(Choice::Hold {
+            self.tape.push(Hold {
                 held: false,
                 is_worth: false,
             });
         }
         self.at += 1;
-        u32::from(matches!(
-            self.tape[self.at - 1],
-            Choice::Hold { held: true, .. }
-        ))
+        u32::from(matches!(self.tape[self.at - 1], Hold { held: true, .. }))
     }
 
     /// Choices of what to hold back, by their numbers from 1, which would have made a difference.
@@ -299,7 +298,7 @@ impl Dpor {
             let at = (number as usize)
                 .checked_sub(1)
                 .and_then(|number| self.holds.get(number));
-            if let Some(Choice::Hold { is_worth, .. }) = at.and_then(|&at| self.tape.get_mut(at)) {
+            if let Some(Hold { is_worth, .. }) = at.and_then(|&at| self.tape.get_mut(at)) {
                 *is_worth = true;
             }
         }
@@ -339,32 +338,32 @@ impl Dpor {
         };
         while let Some(choice) = self.tape.pop() {
             match choice {
-                Choice::What { value, options } if value + 1 < options => {
-                    self.tape.push(Choice::What {
+                What { value, options } if value + 1 < options => {
+                    self.tape.push(What {
                         value: value + 1,
                         options,
                     });
                     return true;
                 }
-                Choice::Hold {
+                Hold {
                     held: false,
                     is_worth: true,
                 } => {
-                    self.tape.push(Choice::Hold {
+                    self.tape.push(Hold {
                         held: true,
                         is_worth: true,
                     });
                     return true;
                 }
-                Choice::What { .. } | Choice::Hold { .. } => {}
-                Choice::Who(mut node) => {
+                What { .. } | Hold { .. } => {}
+                Who(mut node) => {
                     node.done |= 1 << node.chosen;
                     node.explored
                         .push((node.chosen, std::mem::take(&mut node.accesses)));
                     let left = node.backtrack & node.enabled & !node.done & !asleep(&node.sleep);
                     if left != 0 {
                         node.chosen = left.trailing_zeros() as usize;
-                        self.tape.push(Choice::Who(node));
+                        self.tape.push(Who(node));
                         return true;
                     }
                 }

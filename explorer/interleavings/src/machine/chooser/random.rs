@@ -1,8 +1,10 @@
 //! Choices drawn from a seed.
 
 use super::strategy::Strategy;
+use super::strategy::Strategy::*;
 use crate::limits::MOST_CPUS;
 use crate::machine::choice::Kind;
+use crate::machine::choice::Kind::*;
 use crate::machine::ready::{Ready, nth};
 use engine::SplitMix64;
 
@@ -55,8 +57,8 @@ impl RandomChoices {
         let guide = SplitMix64::fork(seed, 3).next();
         let (rare, changes, guide) = match strategy {
             // An operation asks for about two choices.
-            Strategy::Few(deviations) => ((u64::from(deviations) << 32) / (2 * length), 0, 0),
-            Strategy::Pct(changes) => (0, changes, guide),
+            Few(deviations) => ((u64::from(deviations) << 32) / (2 * length), 0, 0),
+            Pct(changes) => (0, changes, guide),
             _ => (0, 0, guide),
         };
         let mut drawn = Self {
@@ -142,7 +144,7 @@ impl RandomChoices {
         if self.left > 0 {
             self.left -= 1;
             set &= !(1 << self.passed_over);
-        } else if self.strategy == Strategy::PassingOver {
+        } else if self.strategy == PassingOver {
             match self.random.below(PASSES_OVER_EVERY) {
                 0 => {
                     self.passed_over = self.any(set);
@@ -155,9 +157,9 @@ impl RandomChoices {
         }
         let strategy = self.strategy;
         match strategy {
-            Strategy::Random | Strategy::Dpor => self.any(set),
-            Strategy::Pct(_) => self.highest(set),
-            Strategy::Few(_) if self.differs() => self.any(set),
+            Random | Dpor => self.any(set),
+            Pct(_) => self.highest(set),
+            Few(_) if self.differs() => self.any(set),
             _ if set >> running & 1 != 0 => running,
             _ => self.any(set),
         }
@@ -195,8 +197,8 @@ impl RandomChoices {
         }
         let strategy = self.strategy;
         match strategy {
-            Strategy::Pct(_) => Some(self.highest(set)),
-            Strategy::Few(_) if !self.differs() => ready.first(),
+            Pct(_) => Some(self.highest(set)),
+            Few(_) if !self.differs() => ready.first(),
             _ => Some(self.any(set)),
         }
     }
@@ -207,7 +209,7 @@ impl RandomChoices {
             return None;
         }
         let is_late = match self.strategy {
-            Strategy::Few(_) => self.differs(),
+            Few(_) => self.differs(),
             // In most runs none is, so that a run has few.
             _ => self.memory != 0 && self.random.next() & 63 < self.memory.min(4),
         };
@@ -217,7 +219,7 @@ impl RandomChoices {
 
     #[inline(always)]
     pub(super) fn answer(&mut self, kind: Kind, options: u32) -> u32 {
-        if matches!(self.strategy, Strategy::Few(_)) {
+        if matches!(self.strategy, Few(_)) {
             let differs = options > 1 && self.differs();
             return if differs {
                 1 + self.random.below(u64::from(options - 1)) as u32
@@ -226,12 +228,12 @@ impl RandomChoices {
             };
         }
         let chance = match kind {
-            Kind::Evict | Kind::Fill => self.memory.min(4),
+            Evict | Fill => self.memory.min(4),
             kind if kind.is_memory() => self.memory,
-            Kind::ExclusiveFails => self.memory.min(4),
+            ExclusiveFails => self.memory.min(4),
             // It refuses nothing, and harms nobody.
-            Kind::LateTick => (8 * self.hardware).min(32),
-            Kind::Answered => 4 * self.hardware,
+            LateTick => (8 * self.hardware).min(32),
+            Answered => 4 * self.hardware,
             _ => self.hardware,
         };
         if chance == 0 || options < 2 {
@@ -242,7 +244,7 @@ impl RandomChoices {
             return 0;
         }
         let answer = 1 + (((drawn >> 32) * u64::from(options - 1)) >> 32) as u32;
-        if self.guide != 0 && kind == Kind::StoreDelay && self.left == 0 {
+        if self.guide != 0 && kind == StoreDelay && self.left == 0 {
             self.passed_over = self.running;
             self.late_in = 1 + self.random.below(answer.into());
         }
