@@ -80,7 +80,8 @@ States are those of the CPU, its cluster and the system: 0 runs, 1 keeps its con
 
 Exit status: 0 when nothing was found, 1 when something was, 2 when it cannot be done.")]
 pub struct PsciOptions {
-    /// CPUs of the machine, in clusters of two [default: 6, or those of the scenario].
+    /// CPUs of the machine, in clusters of two or as a port says [default: 6, or those of the
+    /// scenario].
     #[arg(long, value_name = "N", value_parser = value_parser!(u8).range(1..=explore::MOST_CPUS as i64))]
     cpus: Option<u8>,
     /// Give the library a fault: `stopwatt explore faults` lists them.
