@@ -107,7 +107,7 @@ pub fn draw(random: &mut SplitMix64) -> u32 {
     let drawn = random.below((CALLS.len() + EDGES.len()) as u64) as usize;
     CALLS
         .get(drawn)
-        .map_or((drawn - CALLS.len()) as u32, |call| call.0)
+        .map_or_else(|| (drawn - CALLS.len()) as u32, |call| call.0)
 }
 
 /// The name of a call.
