@@ -205,6 +205,11 @@ pub struct Board {
     pub(crate) counts: RefCell<Vec<u64>>,
 }
 
+/// The shape of so many CPUs, with the clusters of a port.
+pub fn shape_of(cpus: usize, port: Option<&dyn Port>) -> Shape {
+    Shape::new(cpus, port.map_or(0, |port| port.about().own.cluster))
+}
+
 /// The names of what a port shares; none without one.
 pub fn variables_of(port: Option<&dyn Port>) -> &[String] {
     port.map_or(&[], |port| &port.about().variables)
@@ -219,10 +224,12 @@ impl Board {
         port: Option<&'static dyn Port>,
     ) -> Self {
         let machine = Machine::new(cpus, values, options.cells_per_line);
-        let shape = Shape::new(cpus, port);
+        let shape = shape_of(cpus, port);
         let clusters: Vec<u8> = (0..cpus).map(|cpu| shape.cluster(cpu) as u8).collect();
         *machine.memory_mut() = Memory::new(values, options.cells_per_line, &clusters);
-        machine.settings().set_names(names(cpus, port));
+        machine
+            .settings()
+            .set_names(names(shape, variables_of(port)));
         machine.settings().core.set(Core {
             lse: options.lse,
             rcpc: false,

@@ -112,7 +112,9 @@ impl Board {
     fn power_off(&self, index: usize, cluster: bool, wakes: bool) {
         let cpu = &self.states[index];
         let saved = u32::from(wakes) * SAVED;
-        let flushes = u32::from(self.options.coherent) * (FLUSHES << u32::from(cluster));
+        // A port may leave the cluster on.
+        let told = layout::loses(1, cpu.levels.get()[1]);
+        let flushes = u32::from(self.options.coherent) * (FLUSHES << u32::from(told));
         let right = 0b11_0101 | saved | flushes;
         self.expect(index, "loses its power", right | INTERRUPTS | SAVED, right);
         cpu.marks.set(saved);

@@ -8,7 +8,6 @@
 //! Where the library has an answer of its own for a port that gives none, the board's is another:
 //! a question that is not asked then shows.
 
-use super::board::Port;
 use interleavings::subject::CPUS_PER_CLUSTER;
 
 /// The CPUs, and how many of them a cluster has; the last one may have fewer.
@@ -19,12 +18,15 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// The shape that a port has.
-    pub fn new(cpus: usize, port: Option<&dyn Port>) -> Self {
-        let each = port.map_or(0, |port| port.about().own.cluster as usize);
+    /// So many CPUs, `each` in a cluster; 0 for as many as the explorer has.
+    pub fn new(cpus: usize, each: u32) -> Self {
         Self {
             cpus,
-            each: if each == 0 { CPUS_PER_CLUSTER } else { each },
+            each: if each == 0 {
+                CPUS_PER_CLUSTER
+            } else {
+                each as usize
+            },
         }
     }
 

@@ -2,8 +2,7 @@
 //! the same as the first while no fault is on.
 
 use super::{
-    board::{Board, Entry, Port, variables_of},
-    layout::Shape,
+    board::{Board, Entry, Port, shape_of, variables_of},
     options::MachineOptions,
 };
 use interleavings::subject::made_by;
@@ -41,7 +40,7 @@ pub fn with_library<R>(
     port: Option<&'static dyn Port>,
     run: impl FnOnce(&Board, &Library<'_>) -> R,
 ) -> R {
-    let shape = Shape::new(cpus, port);
+    let shape = shape_of(cpus, port);
     let domains = (0..=shape.clusters() as u8)
         .map(|at| DomainDesc {
             parent: (at > 0).then_some(0),
@@ -87,18 +86,19 @@ pub fn with_library<R>(
 
 #[cfg(test)]
 mod tests {
-    use super::{Shape, with_library};
+    use super::with_library;
+    use crate::of_psci::layout::Shape;
     use crate::of_psci::names::{names, words_of_library};
     use crate::of_psci::options::MachineOptions;
 
     #[test]
     fn every_word_of_the_library_has_a_name() {
         for cpus in 1..6_usize {
-            let shape = Shape::new(cpus, None);
+            let shape = Shape::new(cpus, 0);
             let named = words_of_library(shape);
             with_library(cpus, MachineOptions::default(), None, |board, _| {
                 assert_eq!(board.memory().lines(), named);
-                let names = names(cpus, None);
+                let names = names(shape, &[]);
                 assert_eq!(names.cell(named as u16 - 2), "the suspend mode");
                 assert_eq!(
                     names.cell(named as u16 - 3),

@@ -95,7 +95,10 @@ impl Subject for Psci {
     }
 
     fn names(&self, machine: MachineOptions, script: &Scenario) -> (Names, u16) {
-        let names = names::names(script.cpus.len(), self.port);
+        let names = names::names(
+            board::shape_of(script.cpus.len(), self.port),
+            board::variables_of(self.port),
+        );
         (names, machine.cells_per_line as u16)
     }
 }

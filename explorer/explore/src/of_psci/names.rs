@@ -1,6 +1,5 @@
 //! Names of the library's words and locks.
 
-use super::board::{Port, variables_of};
 use super::layout::Shape;
 use crate::words::{Named, Things, find, kind_in_words, words};
 use interleavings::subject::Names;
@@ -75,10 +74,10 @@ fn things(shape: Shape) -> [Things; 4] {
     ]
 }
 
-/// The names on a machine with that many CPUs, and with the variables of a port.
-pub fn names(cpus: usize, port: Option<&dyn Port>) -> Names {
-    let shape = Shape::new(cpus, port);
-    let own = variables_of(port)
+/// The names on a machine of that shape, and with the variables of a port.
+pub fn names(shape: Shape, variables: &[String]) -> Names {
+    let cpus = shape.cpus;
+    let own = variables
         .iter()
         .flat_map(|name| (0..cpus).map(move |cpu| format!("{name}[{cpu}]")));
     Names {

@@ -120,8 +120,6 @@ pub(crate) struct Kernel {
 const FOR_JIFFY: Wait = Wait::Other(0);
 /// A CPU has nothing to do.
 const FOR_WORK: Wait = Wait::Other(1);
-/// Both in words, in their order.
-pub const WAITS: [&str; 2] = ["has done its work of this jiffy", "is idle or off"];
 
 /// Jiffies for which callbacks may wait after the work: more than the twenty seconds of lazy ones
 /// where CPUs share a thread.

@@ -1,9 +1,11 @@
 //! Names of the library's words.
 
-use super::kernel::WAITS;
 use super::scenario::POINTERS;
 use crate::words::{Things, find, kind_in_words, words};
 use interleavings::subject::Names;
+
+/// The waits of CPUs, for the next jiffy and for work.
+const WAITS: [&str; 2] = ["has done its work of this jiffy", "is idle or off"];
 
 /// The process that is no CPU.
 pub const CLOCK: &str = "the clock";

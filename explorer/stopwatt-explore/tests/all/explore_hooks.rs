@@ -143,9 +143,10 @@ fn faults_of_other_kinds_are_named_with_their_hook() {
             vec![(" ? PSCI_E_INTERN_FAIL", " ? PSCI_E_SUCCESS")],
         ),
         (
+            // Who takes a state that the board has not goes by it.
             "states",
-            "answer",
-            "in validate_power_state",
+            "domain-state",
+            "in pwr_domain_off",
             vec![(is_state, "return 1 || standby || off")],
         ),
         (
@@ -510,7 +511,7 @@ const PASSED: [(&str, &str, &str, &str); 10] = [
         "int",
         "uint64_t mpidr, unsigned int level",
         "get_node_hw_state",
-        "hw->check(STOPWATT_CPU_OF(mpidr) == hw->cpu() && level == 0, \"\"); return 0;",
+        "hw->check(STOPWATT_CPU_OF(mpidr) == hw->cpu() && level == 2, \"\"); return 0;",
     ),
     (
         "int",
