@@ -33,7 +33,8 @@ impl Times {
     pub fn from_ns(mut ns: Vec<f64>) -> Self {
         ns.sort_unstable_by(f64::total_cmp);
         let mean = |ns: &[f64]| ns.iter().sum::<f64>() / ns.len().max(1) as f64;
-        let average = mean(&ns);
+        // The mean of equal times may be rounded to less than each.
+        let average = mean(&ns).clamp(ns[0], ns[ns.len() - 1]);
         let variance =
             ns.iter().map(|ns| (ns - average).powi(2)).sum::<f64>() / ns.len().max(1) as f64;
         let at = |parts: usize| ns[(ns.len() * parts / 1000).min(ns.len() - 1)];
