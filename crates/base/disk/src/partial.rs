@@ -81,9 +81,13 @@ pub fn remove_partials() {
     std::mem::forget(open);
 }
 
+/// Removes a file or a folder. Whoever still writes finds the folder gone, and adds nothing to it
+/// meanwhile.
 fn remove(path: &Path) {
-    if fs::remove_file(path).is_err() {
-        let _ = fs::remove_dir_all(path);
+    let mut gone = path.as_os_str().to_owned();
+    gone.push(".gone");
+    if fs::remove_file(path).is_err() && fs::rename(path, &gone).is_ok() {
+        let _ = fs::remove_dir_all(gone);
     }
 }
 

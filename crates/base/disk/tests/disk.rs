@@ -91,3 +91,25 @@ fn what_is_not_whole_goes_and_what_others_write_stays() {
     assert!(!path.exists());
     assert!(Partial::beside(Path::new("/"), "partial").is_err());
 }
+
+#[test]
+fn a_folder_goes_while_somebody_still_writes_into_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let partial = Partial::beside(&folder.path().join("r"), "partial").unwrap();
+    let path = partial.path().to_path_buf();
+    fs::create_dir(&path).unwrap();
+    let (begins, begun) = std::sync::mpsc::channel();
+    let writer = std::thread::spawn(move || {
+        for file in 0..100_000 {
+            if fs::write(path.join(file.to_string()), "").is_err() {
+                return;
+            }
+            // Nobody hears of those behind the first ones.
+            let _ = (file == 1000).then(|| begins.send(()));
+        }
+    });
+    begun.recv().unwrap();
+    drop(partial);
+    writer.join().unwrap();
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+}
