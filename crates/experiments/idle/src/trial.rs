@@ -59,7 +59,7 @@ pub struct Trial {
 
 /// The choices of one who chose, and their cost.
 pub struct Row {
-    /// What was tried.
+    /// The trial.
     pub trial: Trial,
     /// The replays, for each assumption about what the trace does not say.
     pub replays: Vec<(Unsaid, GovernorReplay)>,
@@ -174,7 +174,7 @@ impl Given {
         Ok(all.chain(beside).chain(limited).collect())
     }
 
-    /// What comes of a trial.
+    /// Replays a trial under each assumption, and returns its choices and their cost.
     ///
     /// # Errors
     /// The code of a governor's file crashed or hung.

@@ -29,12 +29,12 @@ const PLACINGS: [(&str, PlacementRules); 3] = [
     ("off", PlacementRules::WithoutEnergy),
 ];
 
-/// What no source says, in one of the ways in which it may be.
+/// One assumption about what no source says.
 #[derive(Clone, Copy)]
 struct Assumed {
     /// The mode of its measures.
     name: &'static str,
-    /// The place of a round trip into an idle state within its range, of 1024.
+    /// The cost of a round trip into an idle state, as a part of 1024 of its range.
     round_trip: u64,
     /// True if the duty is of the slowest core: rt-app measures its loop on the first CPU.
     of_slowest: bool,

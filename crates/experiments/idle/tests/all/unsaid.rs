@@ -328,7 +328,7 @@ fn completed(traced: &TracedIntervals, seed: &mut u64) -> TracedIntervals {
     all
 }
 
-/// What may have been lies within the ends, and they are not far beyond it.
+/// The bounds hold each history that the trace allows, and are little wider than all of them.
 #[test]
 fn ends_hold_what_may_have_been_and_little_more() {
     let text =
@@ -464,8 +464,8 @@ fn figures(platform: &Platform, traced: &TracedIntervals, kind: Kind) -> [Vec<u1
     [0, 1].map(|_| flat(&energies, &[found.states.clone(), vec![all]].concat()))
 }
 
-/// What a trace says is within what it says without some of its events: parts of a trace, each
-/// without each set of four groups of events.
+/// The bounds from a trace lie within those from the same trace without some of its events: parts of
+/// a trace, each without each set of four groups of events.
 #[test]
 fn less_said_is_wider() {
     let text =
