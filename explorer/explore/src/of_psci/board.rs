@@ -270,8 +270,11 @@ impl Board {
     pub(crate) fn expect(&self, cpu: usize, comes: &str, these: u32, right: u32) {
         let wrong = self.states[cpu].marks.get() & these ^ right;
         if wrong != 0 {
-            let point = ALL[wrong.trailing_zeros() as usize].name();
-            let what = format!("CPU {cpu} {comes}, and `{point}` is not as it must be");
+            let mark = match 1 << wrong.trailing_zeros() {
+                FLUSHES..INTERRUPTS => "flush by hardware",
+                at => ALL[at.trailing_zeros() as usize].name(),
+            };
+            let what = format!("CPU {cpu} {comes}, and `{mark}` is not as it must be");
             self.fail(Invariant::Complete, what);
         }
     }
