@@ -241,10 +241,10 @@ fn unknown_functions(checks: &mut Checks) {
         );
     }
     checks.call(
-        "AFFINITY_INFO by MPIDR_EL1",
+        "AFFINITY_INFO by MPIDR_EL1, whose bit 31 is no affinity field",
         INFO,
         [cpu::mpidr(), 0, 0],
-        SUCCESS,
+        INVALID_PARAMETERS,
     );
     for unknown in [
         0x8400_001f,

@@ -4,7 +4,7 @@ use crate::error::Error;
 use crate::platform::Platform;
 use crate::psci::Psci;
 use crate::storage::Affinity;
-use crate::tree::AFFINITY;
+use crate::tree::{AFFINITY, names_a_cpu};
 
 /// The affinity fields that stay when the lowest 0, 1, 2 or 3 of them are ignored.
 const AFFINITY_MASKS: [u64; 4] = [AFFINITY, 0xff_00ff_ff00, 0xff_00ff_0000, 0xff_0000_0000];
@@ -17,6 +17,7 @@ impl<P: Platform> Psci<'_, P> {
     /// level one for each CPU of it until one is found that is on.
     #[inline]
     pub(crate) fn affinity_info(&self, affinity: u64, lowest_level: u32) -> Result<u64, Error> {
+        names_a_cpu(affinity)?;
         if lowest_level == 0 {
             let (_, record) = self.target(affinity)?;
             return Ok(record.affinity.load(self.platform) as u64);

@@ -77,7 +77,6 @@
 //!
 //! ```
 //! use core::sync::atomic::{AtomicU64, Ordering::*};
-//! use ::points::{Point, Sink};
 //! use psci::*;
 //!
 //! struct Board;
@@ -230,6 +229,7 @@ mod tree;
 mod trusted_os;
 mod warm_boot;
 
+pub use ::points::{Point, Sink};
 pub use call::{Call, Endianness, EntryPoint, Outcome};
 pub use cell::{Scalar, SharedAtomic, SharedCell, SharedWord};
 pub use cpu_index::CpuIndex;

@@ -8,7 +8,7 @@ use crate::psci::Psci;
 use crate::state::{CPU_LEVEL, CompositeState};
 use crate::storage::{Affinity, Sleep};
 use crate::transition::PowerDown;
-use crate::tree::Caller;
+use crate::tree::{Caller, names_a_cpu};
 use crate::trusted_os::TrustedOs;
 
 impl<'a, P: Platform> Psci<'a, P> {
@@ -20,6 +20,7 @@ impl<'a, P: Platform> Psci<'a, P> {
         mpidr: u64,
         entry: (u64, u64),
     ) -> Result<(), Error> {
+        names_a_cpu(mpidr)?;
         let (cpu, target) = self.target(mpidr)?;
         if !self.platform.is_valid_entry_point(entry.0) {
             return Err(Error::InvalidAddress);

@@ -13,9 +13,18 @@ use crate::storage::{Affinity, CpuRecord, DomainRecord, Sleep, WakeRecord};
 use crate::suspend_request::SuspendRequest;
 
 /// Aff3..Aff0 of an MPIDR. An argument's other bits must be 0 by the specification (PSCI DEN0022,
-/// 5.1.4: the parameter target_cpu), which leaves open what becomes of a call in which they are
-/// not. They are ignored: readers pass `MPIDR_EL1` as it is, and its bit 31 is always 1.
+/// 5.1.4: the parameter target_cpu). CPU_ON and AFFINITY_INFO refuse them ([`names_a_cpu`]). The
+/// other calls ignore them: readers pass `MPIDR_EL1` as it is, and its bit 31 is always 1.
 pub(crate) const AFFINITY: u64 = 0xff_00ff_ffff;
+
+/// Says whether an argument has affinity fields alone.
+#[inline]
+pub(crate) fn names_a_cpu(mpidr: u64) -> Result<(), Error> {
+    match mpidr & !AFFINITY {
+        0 => Ok(()),
+        _ => Err(Error::InvalidParameters),
+    }
+}
 
 /// The CPU that makes the call, with its record.
 pub(crate) struct Caller<'a, P: Platform> {

@@ -554,11 +554,7 @@ impl Call<'_> {
         });
         let x0 = self.ask(
             CPU_ON | SMC64,
-            [
-                board.shape.argument(target_index),
-                entry.pc,
-                entry.context_id,
-            ],
+            [board.shape.mpidr(target_index), entry.pc, entry.context_id],
         );
         other.turn_ons.borrow_mut()[place].result = Some(x0);
         board.keep_books(|books| books.turned_on(process, x0));
@@ -643,7 +639,7 @@ impl Call<'_> {
             })
             .map(|(_, other)| (other, other.on_since.get(), other.off_since.get()))
             .collect();
-        let arguments = [board.shape.argument(target_index), u64::from(cluster), 0];
+        let arguments = [board.shape.mpidr(target_index), u64::from(cluster), 0];
         let x0 = self.ask(AFFINITY_INFO | SMC64, arguments);
         let still_on = before
             .iter()
