@@ -432,7 +432,11 @@ fn packages() -> Result {
     run_cargo(&format!(
         "package --quiet --locked --allow-dirty --target-dir target/packages {}",
         packages.join(" ")
-    ))
+    ))?;
+    // The oldest Rust that ports may have, as the manifest says.
+    let rustup = |line: &str| check(Command::new("rustup").args(words(line)).current_dir(root()));
+    rustup("toolchain install 1.85.0 --profile minimal --no-self-update")?;
+    rustup("run 1.85.0 cargo check --quiet --locked --target-dir target/oldest -p stopwatt-psci")
 }
 
 /// Removes what Cargo unpacked of these packages earlier. Cargo takes a package of one version to
