@@ -23,15 +23,13 @@ impl Answers for LoggedAnswers<'_> {
             Delay::Maintenance => Kind::MaintenanceDelay,
         };
         let held = HELD as u32;
-        let value = match self.chooser {
+        let value = match &mut *self.chooser {
             Chooser::Dpor(dpor) => held * dpor.hold(),
-            Chooser::ReplayedChoices(_) => {
-                self.chooser
-                    .answer(self.process, self.operation, kind, held + 1)
+            chooser => {
+                let is_written = matches!(chooser, Chooser::ReplayedChoices(_));
+                let longest = if is_written { held } else { LONGEST };
+                chooser.answer(self.process, self.operation, kind, longest + 1)
             }
-            _ => self
-                .chooser
-                .answer(self.process, self.operation, kind, LONGEST + 1),
         };
         let value = self.log(kind, value);
         if value == held { u8::MAX } else { value as u8 }

@@ -94,7 +94,7 @@ impl Machine {
         self.wake_pollers();
     }
 
-    /// The process hears what others have signal, and sees what they had stored.
+    /// The process hears what others have told, and sees what they had stored.
     pub fn hear(&self, signal: &Cell<Signal>) {
         let process = self.process();
         self.memory.borrow_mut().hear(process, signal.get());

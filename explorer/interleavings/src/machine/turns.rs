@@ -275,7 +275,7 @@ impl Machine {
             let changes = self.memory.borrow_mut().take_changes();
             let sees = |cpu: &Cpu| match cpu.waits() {
                 // That another word has changed is nothing to who waits for this one; where all is
-                // to be tried, who goes is signal from who could.
+                // to be tried, who goes is told from who could.
                 Wait::Change(cell) if self.settings.traces.get() => changes.contains(&cell),
                 Wait::Spin(_) if self.settings.traces.get() => cpu
                     .spin
@@ -287,7 +287,7 @@ impl Machine {
                 _ => false,
             };
             for (index, cpu) in self.cpus.iter().enumerate() {
-                if sees(cpu) && !self.is_awake(index) {
+                if !self.is_awake(index) && sees(cpu) {
                     self.unblock(index);
                 }
             }

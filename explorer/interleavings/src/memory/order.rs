@@ -54,7 +54,7 @@ impl Memory {
     }
 
     /// The CPU tells others outside memory, as a lock of the kernel's does, of what it has seen and
-    /// done. What was signal before is still there.
+    /// done. What was told before is still there.
     pub(crate) fn tell(&mut self, cpu: usize, signal: Signal) -> Signal {
         self.hear(cpu, signal);
         self.barrier(cpu);
@@ -65,7 +65,7 @@ impl Memory {
         }
     }
 
-    /// The CPU hears what others have signal.
+    /// The CPU hears what others have told.
     pub(crate) fn hear(&mut self, cpu: usize, signal: Signal) {
         self.views[cpu].raise_floor(signal.at);
         if let Some(races) = &mut self.races {

@@ -94,7 +94,7 @@ pub trait Runs<C> {
     fn run(&mut self, script: &C, by: ChoiceSource<'_>) -> RunResult {
         let ran = self.run_once(script, by);
         // A run that was cut has come to no end.
-        if self.machine().is_pruned() {
+        if self.machine().is_pruned() || self.machine().is_void() {
             return RunResult {
                 failure: None,
                 ..ran
@@ -102,12 +102,6 @@ pub trait Runs<C> {
         }
         if ran.failure.is_none() || !self.machine().has_late() {
             return ran;
-        }
-        if self.machine().is_void() {
-            return RunResult {
-                failure: None,
-                ..ran
-            };
         }
         self.machine().end_last_step();
         let schedule = self.schedule();

@@ -8,8 +8,8 @@ use crate::machine::choice::Kind::*;
 use crate::machine::ready::{Ready, nth};
 use engine::SplitMix64;
 
-/// At most this many processes.
-pub const PROCESSES: usize = 64;
+/// At most this many processes: the CPUs, and the one that is none.
+const PROCESSES: usize = MOST_CPUS + 1;
 
 /// One in this many operations starts to pass a process over, or changes the process.
 const PASSES_OVER_EVERY: u64 = 32;
@@ -33,7 +33,7 @@ pub struct RandomChoices {
     /// The process that others pass, for how many operations more, and the last one of each.
     passed_over: usize,
     left: u64,
-    last: [u64; MOST_CPUS + 1],
+    last: [u64; PROCESSES],
     /// The number of its operations after which the process stands still, a store of which is late.
     late_in: u64,
     running: usize,
@@ -72,7 +72,7 @@ impl RandomChoices {
             operations: 0,
             passed_over: 0,
             left: 0,
-            last: [0; MOST_CPUS + 1],
+            last: [0; PROCESSES],
             late_in: 0,
             running: 0,
             guide: guide * (guide & 1),
@@ -81,6 +81,10 @@ impl RandomChoices {
         if changes > 0 {
             for priority in &mut drawn.priorities {
                 *priority = drawn.random.next() | 1 << 63;
+            }
+            // A seed draws the same runs as when there were 64 of them.
+            for _ in PROCESSES..64 {
+                drawn.random.next();
             }
             for _ in 0..changes {
                 drawn.changes.push(drawn.random.below(length));
@@ -173,11 +177,15 @@ impl RandomChoices {
 
     fn highest(&mut self, set: u64) -> usize {
         let highest = |priorities: &[u64; PROCESSES]| {
-            let processes = (0..PROCESSES).take_while(|process| set >> process != 0);
-            let ready = processes.filter(|process| set >> process & 1 != 0);
-            ready
-                .max_by_key(|&process| priorities[process])
-                .unwrap_or(0)
+            let (mut highest, mut others) = (set.trailing_zeros() as usize, set & (set - 1));
+            while others != 0 {
+                let other = others.trailing_zeros() as usize;
+                if priorities[other] > priorities[highest] {
+                    highest = other;
+                }
+                others &= others - 1;
+            }
+            highest
         };
         self.operations += 1;
         while self.changes.last().is_some_and(|&at| at <= self.operations) {
