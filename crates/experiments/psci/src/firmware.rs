@@ -90,13 +90,14 @@ pub fn calls(machine: &Machine, builds: &[Build<'_>]) -> Recording {
     recording
 }
 
-/// The same of firmware that is not ours. What it does not know, or answers otherwise than the
-/// payload counts on, is told in notes.
+/// The same of firmware that is not ours, and beside it of `ours`, the build without stamps. What
+/// it does not know, or answers otherwise than the payload counts on, is told in notes.
 pub fn calls_of_own(
     machine: &Machine,
     own: &qemu::OtherFirmware,
     mut report: payload::Report,
     symbols: Option<Symbols>,
+    ours: Result<payload::Report, experiment::Error>,
 ) -> Recording {
     let mut recording = Recording::new(header("psci-calls", machine));
     let image = own
@@ -124,15 +125,21 @@ pub fn calls_of_own(
         }
     }
     report.calls = known;
-    push_calls(
-        &mut recording,
-        machine,
-        &[Build {
-            name: "firmware",
+    let mut builds = vec![Build {
+        name: "firmware",
+        report,
+        symbols,
+    }];
+    let mut missing = Vec::new();
+    match ours {
+        Ok(report) => builds.push(Build {
+            name: "stopwatt",
             report,
-            symbols,
-        }],
-    );
+            symbols: None,
+        }),
+        Err(error) => missing.push(error.to_string()),
+    }
+    push_calls(&mut recording, machine, &builds);
     let mut note = |what: &str, names: &[String]| {
         if !names.is_empty() {
             recording
@@ -141,6 +148,7 @@ pub fn calls_of_own(
                 .push(format!("{what}: {}.", names.join("; ")));
         }
     };
+    note("Stopwatt's firmware does not stand beside it", &missing);
     note("The firmware does not know", &unknown);
     note(
         "The firmware answers otherwise than expected, so these are not counted",
@@ -406,9 +414,17 @@ mod tests {
             ],
             ..payload::Report::default()
         };
-        let recording = calls_of_own(&machine, &own, report, None);
+        let ours = payload::Report {
+            calls: vec![calls("PSCI_VERSION", 625, 100, 0x1_0003)],
+            ..payload::Report::default()
+        };
+        let recording = calls_of_own(&machine, &own, report.clone(), None, Ok(ours));
+        assert_eq!(recording.measures().len(), 3);
+        let absent = Err(experiment::Error::failed("there is no source tree"));
+        let recording = calls_of_own(&machine, &own, report, None, absent);
         assert_eq!(recording.measures().len(), 2);
         let notes = recording.header.notes.join("\n");
+        assert!(notes.contains("beside it: there is no source tree."));
         assert!(
             notes.contains("does not know: PMF get timestamp."),
             "{notes}"

@@ -61,6 +61,11 @@ const POWER_DOWN_STATE: CheckedSetting<u32> = CheckedSetting::new(
     "power_state of a power-down of level 0 in your firmware [0x10002].",
 );
 
+const BESIDE: Switch = Switch::new(
+    "beside",
+    "Show the published counts of other firmware beside your own, too.",
+);
+
 /// A number in decimal or, after 0x, in hexadecimal.
 fn number(text: &str) -> Option<u64> {
     match text.strip_prefix("0x") {
@@ -80,7 +85,8 @@ fn state(text: &str) -> Result<u32, String> {
 }
 
 /// Settings that are only for firmware of the user's own.
-const FOR_OWN: [&dyn Setting; 6] = [
+const FOR_OWN: [&dyn Setting; 7] = [
+    &BESIDE,
     &FIRMWARE_AT,
     &PAYLOAD_IN_MEMORY,
     &PAYLOAD_OFFSET,
@@ -137,6 +143,7 @@ static ABOUT: About = About {
         &CPU,
         &COUNT,
         &FIRMWARE,
+        &BESIDE,
         &FIRMWARE_AT,
         &PAYLOAD_IN_MEMORY,
         &PAYLOAD_OFFSET,
@@ -271,23 +278,41 @@ fn run_own(
     };
     let boot = own.boot(payload.as_deref()).map_err(Error::failed)?;
     progress.check()?;
-    progress.say(&format!("running {}", own.image.display()));
+    let image = own.image.display();
+    let lacks = own.lacks_payload();
+    progress.say(&if lacks {
+        format!("running {image}: {LACKS}")
+    } else {
+        format!("running {image}")
+    });
     let mut run = payload::Options::new(payload::Run::Calls, settings.get(COUNT));
     (run.standby, run.power_down) = (settings.get(STANDBY_STATE), settings.get(POWER_DOWN_STATE));
     run.by_instruction = true;
-    let report = counted(&boot, machine, run, symbols.is_some())?;
+    let report = counted(&boot, machine, run.clone(), symbols.is_some());
+    let report = report.map_err(|error| match lacks {
+        true => Error::usage(format!("{error}\n{LACKS}"), LOADS),
+        false => error,
+    })?;
     if symbols.is_some() && report.passages.is_empty() {
-        let message = format!(
-            "the payload in {} does not say where calls begin and end",
-            own.image.display()
-        );
+        let message = format!("the payload in {image} does not say where calls begin and end");
         return Err(Error::usage(
             message,
             "write it anew with `stopwatt payload`, and pack it into the image",
         ));
     }
-    Ok(firmware::calls_of_own(machine, own, report, symbols))
+    progress.say("running Stopwatt's firmware, to stand beside it");
+    let ours = images_can_be_had(request).and_then(|()| {
+        (run.standby, run.power_down) = (None, None);
+        let images = images(request, Build::Plain)?;
+        counted(&payload::Boot::ours(&images, &run), machine, run, false)
+    });
+    Ok(firmware::calls_of_own(machine, own, report, symbols, ours))
 }
+
+/// An image in which the payload is not found.
+const LACKS: &str = "the payload of `stopwatt payload` is not in the image";
+const LOADS: &str = "pack it in, as the program that the firmware enters, or name --payload-in-memory if the machine is to load it at \
+                     0x60000000, or --payload-offset";
 
 #[cfg(test)]
 mod tests {

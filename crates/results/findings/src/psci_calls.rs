@@ -34,7 +34,7 @@ pub struct Calls<'r> {
 }
 
 /// A call with the mean instructions of each build: `plain` without stamps and `instrumented` with
-/// those that PMF serves, or `firmware` for an image of the user's.
+/// those that PMF serves, or `firmware` for an image of the user's, and `stopwatt` for ours beside it.
 #[derive(Serialize, JsonSchema)]
 pub struct Call<'r> {
     /// The call's name.
@@ -70,10 +70,11 @@ pub struct OtherFirmware<'r> {
 pub fn read<'r>(findings: &Findings<'r>) -> Result<Calls<'r>, FactsError> {
     let platform = findings.recording.header.platform.as_ref();
     let model = platform.and_then(|platform| platform.figures.get("model")?.as_str());
-    // Counts of other firmware stand beside ours, and say nothing of the user's own.
+    // Counts of other firmware say nothing of the user's own, unless they are asked for.
     let mut rows = named(findings.recording).into_iter();
-    let is_ours = rows.any(|row| row.variant != "firmware");
-    let published = findings.published.calls.as_ref().filter(|_| is_ours);
+    let are_told = rows.any(|row| row.variant == "plain")
+        || findings.recording.header.request.contains_key("beside");
+    let published = findings.published.calls.as_ref().filter(|_| are_told);
     let reference = published
         .zip(model)
         .and_then(|(published, model)| published.on(model));

@@ -29,6 +29,15 @@ pub struct OtherFirmware {
 const FLASH: u64 = 64 << 20;
 
 impl OtherFirmware {
+    /// True if the payload is to be in the image, and is not found there: it names the file of its
+    /// options. An image may hold it in a form of its own.
+    pub fn lacks_payload(&self) -> bool {
+        let name = b"opt/stopwatt/payload";
+        let is_there = |image: Vec<u8>| image.windows(name.len()).any(|part| part == name);
+        self.placement == Placement::Packed
+            && disk::read(&self.image, FLASH).is_ok_and(|image| !is_there(image))
+    }
+
     /// Lays the image, and `payload` where [`Placement`] asks for it, out for the machine.
     ///
     /// # Errors

@@ -39,7 +39,9 @@ pub fn first_call(calls: &Calls<'_>) -> Option<String> {
         let range = between(of.low, of.high).plain();
         format!("{range} in {}", of.implementation)
     });
-    let others = listed(others);
+    let ours = call.counts.get_key_value("stopwatt");
+    let ours = ours.map(|(ours, _)| format!("{} in Stopwatt's", counted(call, ours).plain()));
+    let others = listed(others.chain(ours));
     let beside = if others.is_empty() {
         others
     } else {
