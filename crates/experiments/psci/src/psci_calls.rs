@@ -310,9 +310,8 @@ fn run_own(
 }
 
 /// An image in which the payload is not found.
-const LACKS: &str = "the payload of `stopwatt payload` is not in the image";
-const LOADS: &str = "pack it in, as the program that the firmware enters, or name --payload-in-memory if the machine is to load it at \
-                     0x60000000, or --payload-offset";
+const LACKS: &str = "the payload of `stopwatt payload` is not in the image, and --payload-in-memory has the machine load it";
+const LOADS: &str = "pack it in, as the program that the firmware enters, or name --payload-in-memory or --payload-offset";
 
 #[cfg(test)]
 mod tests {

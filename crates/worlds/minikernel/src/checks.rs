@@ -3,7 +3,7 @@
 use crate::hardware::Hardware;
 use crate::random::Draw;
 use crate::settings::Settings;
-use crate::task::{Action, DeviceSpec, Policy, TaskSpec, Workload};
+use crate::task::{Action, DeviceSpec, Phase, Policy, TaskSpec, Workload};
 use soc::MAX_DEVICES;
 
 /// The shortest gap between a device's interrupts, on average, in ns: with a shorter one there
@@ -117,7 +117,30 @@ fn check_task(hardware: &Hardware, workload: &Workload, task: &TaskSpec) -> Resu
     task.phases
         .iter()
         .flat_map(|phase| &phase.actions)
-        .try_for_each(|&action| check_action(workload, action))
+        .try_for_each(|&action| check_action(workload, action))?;
+    let stands_still =
+        |phase: &Phase| !phase.actions.is_empty() && !phase.actions.iter().any(takes_time);
+    if task
+        .phases
+        .iter()
+        .any(|phase| phase.loops.is_none() && stands_still(phase))
+        || !task.phases.is_empty() && task.loops.is_none() && task.phases.iter().all(stands_still)
+    {
+        return Err(
+            "nothing that it does takes time, and it does it for ever; give it a run or a sleep of a microsecond or more".to_owned(),
+        );
+    }
+    Ok(())
+}
+
+/// True if time passes in an action, or may: where it waits for others.
+fn takes_time(action: &Action) -> bool {
+    match action {
+        Action::Run { time, .. } | Action::RunTime(time) | Action::Sleep(time) => time.mean() > 0,
+        Action::Timer { period, .. } | Action::SharedTimer { period, .. } => *period > 0,
+        // A system call takes some.
+        _ => true,
+    }
 }
 
 fn check_action(workload: &Workload, action: Action) -> Result<(), String> {

@@ -493,6 +493,14 @@ fn what_makes_no_sense_is_refused() {
     assert!(with_settings(|settings| settings.timers_to = Some(9)).contains("CPUs are 0 to 4"));
     let draw = Draw::Uniform { low: 2, high: 1 };
     assert!(refused(&with(Action::Sleep(draw)), &settings).contains("cannot be drawn"));
+    for action in [
+        Action::Sleep(Draw::Fixed(0)),
+        Action::RunTime(Draw::Fixed(0)),
+    ] {
+        assert!(
+            refused(&with(action), &settings).contains("task t: nothing that it does takes time")
+        );
+    }
     let device = DeviceSpec {
         name: "d".to_owned(),
         gap: Draw::Fixed(10),
