@@ -1,12 +1,12 @@
 //! A modelled core's platform file, and the costs that were fitted to it.
 
 use core_model::Parameters;
-use document::{Document, one_of};
+use document::{Document, one_of, readers};
 use experiment::{Error, Files, Result, World};
 use import::samples::Samples;
 use recording::{Header, Platform, stats};
 use serde::de::Error as _;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 use std::path::Path;
 
 /// A core as its platform file describes it.
@@ -392,14 +392,16 @@ impl CostsFile {
     }
 }
 
-/// A cost in cycles.
-fn cycles<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
-    let cycles = f64::deserialize(from)?;
-    if (0.0..=MOST_CYCLES).contains(&cycles) {
-        return Ok(cycles);
-    }
-    let message = format!("{cycles} is no cost: write 0 to {MOST_CYCLES} cycles");
-    Err(D::Error::custom(message))
+readers! {
+    /// A cost in cycles.
+    cycles: f64 = |from| {
+        let cycles = f64::deserialize(from)?;
+        if (0.0..=MOST_CYCLES).contains(&cycles) {
+            return Ok(cycles);
+        }
+        let message = format!("{cycles} is no cost: write 0 to {MOST_CYCLES} cycles");
+        Err(D::Error::custom(message))
+    };
 }
 
 /// Cycles that a fitted cost has at most: an access to memory takes hundreds.

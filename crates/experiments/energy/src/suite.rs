@@ -2,12 +2,12 @@
 
 use crate::actions::{Do, Term};
 use crate::unknown::{MOST, Range, Unknown, Value};
-use document::Document;
+use document::{Document, readers};
 use experiment::{Error, Result};
 use itertools::Itertools;
 use minikernel::{Cost, Policy};
+use serde::Deserialize;
 use serde::de::Error as _;
-use serde::{Deserialize, Deserializer};
 use std::collections::BTreeMap;
 use std::num::NonZero;
 use std::ops::Range as Bytes;
@@ -56,9 +56,11 @@ pub enum Frequency {
     Schedutil,
 }
 
-fn policy<'de, D: Deserializer<'de>>(from: D) -> Result<placement::Kind, D::Error> {
-    let name = String::deserialize(from)?;
-    name.parse().map_err(D::Error::custom)
+readers! {
+    policy: placement::Kind = |from| {
+        let name = String::deserialize(from)?;
+        name.parse().map_err(D::Error::custom)
+    };
 }
 
 /// A benchmark.

@@ -1,7 +1,7 @@
 //! The plan of a fit: the plan file of a platform, and parameters as fields of the costs.
 
-use document::{Document, Error, within};
-use serde::{Deserialize, Deserializer, de};
+use document::{Document, Error, readers, within};
+use serde::{Deserialize, de};
 use soc::config::{CoreCosts, Costs, Platform, PowerUnitCosts};
 use soc::quantity::time;
 use std::collections::BTreeSet;
@@ -82,28 +82,28 @@ struct FileParameter {
     carried: bool,
 }
 
-/// A standard deviation as a part of a prior; a greater one leaves the prior no weight.
-fn deviation<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
-    let help = "is no standard deviation: one is more than 0 and at most 1000, such as 0.1 for what is known to a tenth";
-    within(f64::deserialize(from)?, f64::MIN_POSITIVE..=1000.0, help)
-}
+readers! {
+    /// A standard deviation as a part of a prior; a greater one leaves the prior no weight.
+    deviation: f64 = |from| {
+        let help = "is no standard deviation: one is more than 0 and at most 1000, such as 0.1 for what is known to a tenth";
+        within(f64::deserialize(from)?, f64::MIN_POSITIVE..=1000.0, help)
+    };
 
-fn some_deviation<'de, D: Deserializer<'de>>(from: D) -> Result<Option<f64>, D::Error> {
-    deviation(from).map(Some)
+    some_deviation: Option<f64> = |from| deviation(from).map(Some);
+
+    starts: Vec<f64> = |from| {
+        let starts = Vec::<f64>::deserialize(from)?;
+        if starts.iter().any(|&start| start > 0.0) {
+            return Ok(starts);
+        }
+        Err(de::Error::custom(
+            "no start is more than 0: write multiples of the prior, such as [0.5, 1.0, 2.0], or leave it out",
+        ))
+    };
 }
 
 fn from_itself() -> Vec<f64> {
     vec![1.0]
-}
-
-fn starts<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<f64>, D::Error> {
-    let starts = Vec::<f64>::deserialize(from)?;
-    if starts.iter().any(|&start| start > 0.0) {
-        return Ok(starts);
-    }
-    Err(de::Error::custom(
-        "no start is more than 0: write multiples of the prior, such as [0.5, 1.0, 2.0], or leave it out",
-    ))
 }
 
 /// The one cost that is no time.

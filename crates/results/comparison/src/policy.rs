@@ -2,9 +2,9 @@
 
 use crate::bounds::Bound;
 use crate::table::Key;
-use document::{Document, within};
+use document::{Document, readers, within};
 use recording::metrics::Better;
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 
 /// Thresholds for all rows and for some.
 #[derive(Clone, Debug, Deserialize)]
@@ -91,19 +91,19 @@ pub struct Rule {
 
 // Values are looked at where they are read, so that an error has their line.
 
-fn threshold<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
-    let wrong = "is no threshold: it must be 0 or more";
-    within(f64::deserialize(from)?, 0.0..=f64::MAX, wrong)
-}
+readers! {
+    threshold: f64 = |from| {
+        let wrong = "is no threshold: it must be 0 or more";
+        within(f64::deserialize(from)?, 0.0..=f64::MAX, wrong)
+    };
 
-fn some_threshold<'de, D: Deserializer<'de>>(from: D) -> Result<Option<f64>, D::Error> {
-    threshold(from).map(Some)
-}
+    some_threshold: Option<f64> = |from| threshold(from).map(Some);
 
-fn level<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
-    let between = f64::MIN_POSITIVE..=1.0_f64.next_down();
-    let wrong = "is no level: alpha must be between 0 and 1";
-    within(f64::deserialize(from)?, between, wrong)
+    level: f64 = |from| {
+        let between = f64::MIN_POSITIVE..=1.0_f64.next_down();
+        let wrong = "is no level: alpha must be between 0 and 1";
+        within(f64::deserialize(from)?, between, wrong)
+    };
 }
 
 const HELP: &str = "a policy has threshold = 1.0 (percent), alpha = 0.05, unjudged (tell, fail, pass), iterations (of-one-run, runs), bounds \

@@ -1,9 +1,9 @@
 //! Tables and their figures, read.
 
-use document::{Result, Spanned, within};
+use document::{Result, Spanned, readers, within};
 use experiment::Files;
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Deserializer};
 
 /// The rows of a table.
 pub fn figures<F: DeserializeOwned>(files: &dyn Files, name: &str) -> Result<Vec<F>> {
@@ -26,8 +26,10 @@ pub fn table<R: DeserializeOwned, F: DeserializeOwned>(
     Ok(Some(read))
 }
 
-/// Reads a figure by which others are divided.
-pub fn positive<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
-    let above_zero = f64::MIN_POSITIVE..=f64::MAX;
-    within(f64::deserialize(from)?, above_zero, "is not greater than 0")
+readers! {
+    /// Reads a figure by which others are divided.
+    pub positive: f64 = |from| {
+        let above_zero = f64::MIN_POSITIVE..=f64::MAX;
+        within(f64::deserialize(from)?, above_zero, "is not greater than 0")
+    };
 }

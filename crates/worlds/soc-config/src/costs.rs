@@ -2,8 +2,8 @@
 
 use super::Platform;
 use crate::quantity::{picoseconds, some_picoseconds};
-use document::{Document, Error, within};
-use serde::{Deserialize, Deserializer};
+use document::{Document, Error, readers, within};
+use serde::Deserialize;
 use std::collections::BTreeMap;
 
 /// The cost of operations, in picoseconds unless said otherwise.
@@ -134,10 +134,12 @@ struct File {
     cores: BTreeMap<String, CoreCosts>,
 }
 
-/// A share of 1, in millionths.
-fn millionths<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
-    let help = "is no share: one is a part of 1, from 0.0 to 1.0";
-    Ok((within(f64::deserialize(from)?, 0.0..=1.0, help)? * 1e6).round() as u64)
+readers! {
+    /// A share of 1, in millionths.
+    millionths: u64 = |from| {
+        let help = "is no share: one is a part of 1, from 0.0 to 1.0";
+        Ok((within(f64::deserialize(from)?, 0.0..=1.0, help)? * 1e6).round() as u64)
+    };
 }
 
 impl Costs {

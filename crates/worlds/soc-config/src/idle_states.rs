@@ -1,9 +1,9 @@
 //! Idle states of a platform and what they cost: a file of `platforms/idle`.
 
 use crate::quantity::{hertz, power};
-use document::{Document, Result, within};
+use document::{Document, Result, readers, within};
 use idle::{DomainState, State, States};
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 use std::fmt;
 use toml::Spanned;
 
@@ -162,15 +162,17 @@ impl fmt::Display for WattsPerUnit {
     }
 }
 
-fn above_zero<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
-    let help = "watts per unit: it must be a number above 0";
-    within(f64::deserialize(from)?, f64::MIN_POSITIVE..=f64::MAX, help)
-}
+readers! {
+    above_zero: f64 = |from| {
+        let help = "watts per unit: it must be a number above 0";
+        within(f64::deserialize(from)?, f64::MIN_POSITIVE..=f64::MAX, help)
+    };
 
-/// An energy in units of power times microseconds, as units times nanoseconds.
-fn energy<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
-    let help = "units times us: the energy of a round trip is at most 10^15; take a greater unit";
-    Ok(within(u64::deserialize(from)?, 0..=1_000_000_000_000_000, help)? * US)
+    /// An energy in units of power times microseconds, as units times nanoseconds.
+    energy: u64 = |from| {
+        let help = "units times us: the energy of a round trip is at most 10^15; take a greater unit";
+        Ok(within(u64::deserialize(from)?, 0..=1_000_000_000_000_000, help)? * US)
+    };
 }
 
 /// CPUs that go to sleep together.

@@ -2,9 +2,9 @@
 
 use super::set;
 use crate::quantity::{bytes, hertz, picoseconds, power, some_picoseconds};
-use document::{Document, Error, Result, within};
+use document::{Document, Error, Result, readers, within};
+use serde::Deserialize;
 use serde::de::Error as _;
-use serde::{Deserialize, Deserializer};
 use std::collections::BTreeMap;
 use toml::Spanned;
 
@@ -297,58 +297,54 @@ struct FileScp {
     _source: String,
 }
 
-fn capacity<'de, D: Deserializer<'de>>(from: D) -> Result<u32, D::Error> {
-    let help =
-        "is no capacity: it is 1 to 1000000; the fastest core of a platform usually has 1024";
-    within(u32::deserialize(from)?, 1..=1_000_000, help)
-}
+readers! {
+    capacity: u32 = |from| {
+        let help =
+            "is no capacity: it is 1 to 1000000; the fastest core of a platform usually has 1024";
+        within(u32::deserialize(from)?, 1..=1_000_000, help)
+    };
 
-/// No larger L1 data cache was ever built: its lines are counted in 32 bits, and flushing it would
-/// outlast any run.
-fn l1_size<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
-    within(
+    /// No larger L1 data cache was ever built: its lines are counted in 32 bits, and flushing it
+    /// would outlast any run.
+    l1_size: u64 = |from| within(
         bytes(from)?,
         0..=16 << 20,
         "bytes: an L1 data cache has up to 16 MiB",
-    )
-}
+    );
 
-/// Nor a larger L2 or L3 cache.
-fn cache_size<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
-    within(
+    /// Nor a larger L2 or L3 cache.
+    cache_size: u64 = |from| within(
         bytes(from)?,
         0..=1 << 30,
         "bytes: an L2 cache or an L3 has up to 1024 MiB",
-    )
-}
+    );
 
-fn line_size<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
-    let line = bytes(from)?;
-    let help = "a cache line is a power of two of at least 16 bytes; most Arm cores have \"64 B\"";
-    if line >= 16 && line.is_power_of_two() {
-        Ok(line)
-    } else {
-        Err(D::Error::custom(help))
-    }
-}
+    line_size: u64 = |from| {
+        let line = bytes(from)?;
+        let help = "a cache line is a power of two of at least 16 bytes; most Arm cores have \"64 B\"";
+        if line >= 16 && line.is_power_of_two() {
+            Ok(line)
+        } else {
+            Err(D::Error::custom(help))
+        }
+    };
 
-fn width<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
-    let help = "bytes: an interconnect without width moves nothing; one of 128 bits has \"16 B\"";
-    within(bytes(from)?, 1..=u64::MAX, help)
-}
+    width: u64 = |from| {
+        let help = "bytes: an interconnect without width moves nothing; one of 128 bits has \"16 B\"";
+        within(bytes(from)?, 1..=u64::MAX, help)
+    };
 
-fn channels<'de, D: Deserializer<'de>>(from: D) -> Result<usize, D::Error> {
-    within(
+    channels: usize = |from| within(
         usize::deserialize(from)?,
         1..=64,
         "channels: an SCP has 1 to 64",
-    )
-}
+    );
 
-fn poll<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
-    let help =
-        "ps: a polling loop that takes no time never lets others run; give it some nanoseconds";
-    within(picoseconds(from)?, 1..=u64::MAX, help)
+    poll: u64 = |from| {
+        let help =
+            "ps: a polling loop that takes no time never lets others run; give it some nanoseconds";
+        within(picoseconds(from)?, 1..=u64::MAX, help)
+    };
 }
 
 /// Keys of idle states in the same file, which `IdlePlatform` reads.

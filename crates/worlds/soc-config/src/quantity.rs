@@ -1,6 +1,6 @@
 //! Quantities in configuration files: a number and its unit, as one would write them.
 
-use document::within;
+use document::{readers, within};
 use serde::de::{Deserialize, Deserializer, Error};
 use std::fmt::{self, Display};
 
@@ -116,26 +116,18 @@ pub fn time(text: &str) -> Result<u64, String> {
     parse(text, &TIME)
 }
 
-/// A field of picoseconds, for serde.
-pub(crate) fn picoseconds<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
-    from.deserialize_str(TIME)
-}
+readers! {
+    /// A field of picoseconds, for serde.
+    pub(crate) picoseconds: u64 = |from| from.deserialize_str(TIME);
 
-/// The same, of a field that may be left out.
-pub(crate) fn some_picoseconds<'de, D: Deserializer<'de>>(
-    from: D,
-) -> Result<Option<u64>, D::Error> {
-    picoseconds(from).map(Some)
-}
+    /// The same, of a field that may be left out.
+    pub(crate) some_picoseconds: Option<u64> = |from| picoseconds(from).map(Some);
 
-/// A field of Hertz, never 0.
-pub(crate) fn hertz<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
-    from.deserialize_str(FREQUENCY)
-}
+    /// A field of Hertz, never 0.
+    pub(crate) hertz: u64 = |from| from.deserialize_str(FREQUENCY);
 
-/// A field of bytes.
-pub(crate) fn bytes<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
-    from.deserialize_str(SIZE)
+    /// A field of bytes.
+    pub(crate) bytes: u64 = |from| from.deserialize_str(SIZE);
 }
 
 /// A field of power, in units of the file's.
