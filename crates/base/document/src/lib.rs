@@ -45,7 +45,7 @@ mod within;
 
 pub use document::Document;
 pub use error::{Error, Result};
-pub use names::{nearest, one_of, quoted};
+pub use names::{nearest, number, one_of, quoted};
 pub use printable::{LAYOUT, printable, printable_lines, unprintable};
 pub use rows::{Record, RecordError, Records, row};
 pub use toml::Spanned;

@@ -22,8 +22,17 @@ pub fn nearest<'n>(name: &str, known: impl IntoIterator<Item = &'n str>) -> Opti
 pub fn one_of(name: &str, known: &[impl AsRef<str>]) -> String {
     let all: Vec<&str> = known.iter().map(AsRef::as_ref).collect();
     let near = nearest(name, all.iter().copied())
-        .map_or_else(String::new, |near| format!("did you mean {near}? "));
+        .map(|near| format!("did you mean {near}? "))
+        .unwrap_or_default();
     format!("{near}there are: {}", all.join(", "))
+}
+
+/// A number in decimal or, after 0x, in hexadecimal.
+pub fn number(text: &str) -> Option<u64> {
+    match text.strip_prefix("0x") {
+        Some(digits) => u64::from_str_radix(digits, 16).ok(),
+        None => text.parse().ok(),
+    }
 }
 
 /// A part of a document in a message: in backticks, in one line, and not too long.
@@ -40,6 +49,13 @@ pub fn quoted(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_are_decimal_or_hexadecimal() {
+        let texts = ["0x10", "16", "x", "0x", "-1"];
+        let expected = [Some(16), Some(16), None, None, None];
+        assert_eq!(texts.map(number), expected);
+    }
 
     #[test]
     fn the_nearest_name_needs_few_letters_changed() {

@@ -2,6 +2,7 @@
 
 use crate::firmware;
 use crate::machine::{CPU, CPUS, GIC, VIRTUALIZATION, images, images_can_be_had, machine};
+use document::number;
 use experiment::setting::{CheckedSetting, InputFile, Number, Or, Switch};
 use experiment::{About, Error, Experiment, Observer, Request, Result, Setting, World};
 use qemu::{Build, Images, Machine, OtherFirmware, Placement, Symbols, payload};
@@ -65,14 +66,6 @@ const BESIDE: Switch = Switch::new(
     "beside",
     "Show the published counts of other firmware beside your own, too.",
 );
-
-/// A number in decimal or, after 0x, in hexadecimal.
-fn number(text: &str) -> Option<u64> {
-    match text.strip_prefix("0x") {
-        Some(digits) => u64::from_str_radix(digits, 16).ok(),
-        None => text.parse().ok(),
-    }
-}
 
 fn address(text: &str) -> Result<u64, String> {
     number(text).ok_or_else(|| "a number, such as 0x60000000".to_owned())
@@ -318,17 +311,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_decimal_or_hexadecimal() {
-        assert_eq!(
-            [
-                number("0x10"),
-                number("16"),
-                number("x"),
-                number("0x"),
-                number("-1")
-            ],
-            [Some(16), Some(16), None, None, None]
-        );
+    fn a_state_has_32_bits() {
         assert!(state("0x10002").is_ok() && state("0x100000000").is_err());
     }
 }
