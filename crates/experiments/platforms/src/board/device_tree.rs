@@ -140,9 +140,11 @@ impl Tree<'_> {
         let l3 = l2.map_or(Ok(None), |l2| self.first(l2, "next-level-cache"))?;
         let size =
             |cache: Option<usize>| cache.map_or(Ok(None), |cache| self.number(cache, "cache-size"));
+        let reg = self.cells(at, "reg")?.into_iter().map(u64::from);
         Ok(Cpu {
             number,
             source: self.path(at),
+            reg: reg.reduce(|high, low| high << 32 | low),
             cluster: cluster.to_owned(),
             core: core.replace(|c: char| !c.is_ascii_alphanumeric(), "-"),
             states: self.states(at)?,
@@ -223,9 +225,9 @@ impl Tree<'_> {
             let name = printable(self.nodes[at].name.split('@').next().unwrap_or_default());
             let parameter = self.number(at, "arm,psci-suspend-param")?;
             let mut source = self.path(at);
-            source += &parameter.map_or(String::new(), |of| {
-                format!(", arm,psci-suspend-param {of:#x}")
-            });
+            source += &parameter
+                .map(|of| format!(", arm,psci-suspend-param {of:#x}"))
+                .unwrap_or_default();
             // Bits 24 and 25 are a power level in PSCI's original format, which has no bit 30.
             let level =
                 parameter.is_some_and(|parameter| parameter >> 30 == 0 && parameter >> 24 & 3 > 0);
@@ -242,6 +244,7 @@ impl Tree<'_> {
                 stops_timer,
                 coupled,
                 domain,
+                parameter,
                 source,
             });
         }
@@ -295,9 +298,9 @@ impl Tree<'_> {
             cpu.points_source = self.path(clock) + ", clock-frequency";
             cpu.add(point(u64::from(*hz), None));
         }
-        cpu.points_source += &factor.map_or(String::new(), |of| {
-            format!(", with dynamic-power-coefficient {of}")
-        });
+        cpu.points_source += &factor
+            .map(|of| format!(", with dynamic-power-coefficient {of}"))
+            .unwrap_or_default();
         Ok(())
     }
 }

@@ -131,7 +131,8 @@ fn power_domains(board: &Board) -> String {
         );
         for state in below()
             .next()
-            .map_or_else(Vec::new, |cpu| by_residency(cpu, domain))
+            .map(|cpu| by_residency(cpu, domain))
+            .unwrap_or_default()
         {
             let State {
                 name,
@@ -185,7 +186,9 @@ fn group(groups: &[Vec<&Cpu>], cluster: usize, unit: u64) -> String {
     let is_own = (cpus.len() > 1 || l3.is_some())
         && !(1..cpus.len()).any(|at| cpus[..at].iter().any(|other| other.l2 == cpus[at].l2));
     let cache = |level: &str, bytes: Option<u32>| {
-        bytes.map_or(String::new(), |bytes| format!("{level} = \"{bytes} B\"\n"))
+        bytes
+            .map(|bytes| format!("{level} = \"{bytes} B\"\n"))
+            .unwrap_or_default()
     };
     let l2 = cache("l2", first.l2.as_ref().map(|(_, bytes)| *bytes));
     let (own_l2, shared_l2) = if is_own {

@@ -22,6 +22,8 @@ pub struct Cpu {
     pub number: u16,
     /// The place of its description.
     pub source: String,
+    /// The affinities of its MPIDR, where a device tree says them.
+    pub reg: Option<u64>,
     /// Its cluster: any text that CPUs of one cluster share.
     pub cluster: String,
     /// The kind of core, as `cortex-a53`.
@@ -59,6 +61,8 @@ pub struct State {
     pub coupled: bool,
     /// The power domain whose state it is; empty where no file has power domains.
     pub domain: String,
+    /// The `power_state` by which PSCI enters it, where a device tree says it.
+    pub parameter: Option<u32>,
     /// The place of its description.
     pub source: String,
 }

@@ -123,6 +123,12 @@ fn clusters_states_and_powers_of_a_tree_are_those_of_the_platform() {
         (machine.topology.cpus.len(), machine.borrows.as_deref()),
         (6, Some("tc2"))
     );
+    let regs: Vec<_> = board.cpus.iter().map(|cpu| cpu.reg).collect();
+    let expected = [0, 1, 0x100, 0x101, 0x200, 0x201];
+    assert_eq!(regs, expected.map(Some));
+    let states = board.cpus[0].states.iter().map(|state| state.parameter);
+    let expected = [None, Some(0x10000), Some(0x101_0000)];
+    assert_eq!(states.collect::<Vec<_>>(), expected);
     assert!(
         text.contains("/cpus/idle-states/cpu-sleep, arm,psci-suspend-param 0x10000"),
         "{text}"
