@@ -7,6 +7,7 @@ use crate::claims_command::ClaimsOptions;
 use crate::compare_command::CompareOptions;
 use crate::doctor_command::DoctorOptions;
 use crate::experiments::EXPERIMENTS;
+use crate::explain_command::ExplainOptions;
 use crate::import_command::{ImportOptions, ImportRuntimeOptions};
 use crate::import_cpuidle::ImportCpuidleOptions;
 use crate::import_trace::ImportTraceOptions;
@@ -43,6 +44,7 @@ Look:
   report              Tables, a page with the CPU timeline, a trace, of a recording
   list                Data in force, platforms, releases and experiments
   doctor              What this machine can do, and what to type for what is missing
+  explain             What PSCI refused in a log and why; a power_state or a code in words
 
 Compare:
   claims              What five published documents state, and whether it holds here
@@ -151,6 +153,8 @@ pub enum Command {
         )]
         arguments: Vec<OsString>,
     },
+    /// Say what PSCI refused in a log, by which rule and why; or what a power_state or a code means.
+    Explain(ExplainOptions),
     /// Say what this machine can do, and what to type for what is missing.
     Doctor(DoctorOptions),
     /// Write the program that measures firmware from the normal world, for your own build to pack.

@@ -14,6 +14,7 @@ pub mod compare_command;
 pub mod data;
 mod doctor_command;
 pub mod experiments;
+mod explain_command;
 mod explore_command;
 mod import_command;
 mod import_cpuidle;
@@ -269,6 +270,7 @@ fn run(matches: &ArgMatches, console: &Console) -> Result<Answer> {
         Command::List(options) if options.has_governors() => list_governors::run(console, options),
         Command::List(options) => list::run(console, &data, options),
         Command::Claims(options) => return claims_command::run(console, &data, options),
+        Command::Explain(options) => explain_command::run(console, options),
         Command::Doctor(options) => doctor_command::run(console, &data, options),
         Command::Platform { what } => platform_command::run(console, &data, what),
         Command::Payload(options) => payload_command::run(console, &data, options),

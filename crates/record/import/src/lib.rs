@@ -32,6 +32,7 @@ pub use figures::{Figure, Figures, record};
 pub use packed::{open, shown};
 pub use rst::rst;
 pub use rt_instr::rt_instr;
+pub use text::text;
 
 use std::path::PathBuf;
 

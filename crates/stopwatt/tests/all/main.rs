@@ -10,6 +10,7 @@ mod compare;
 mod damaged;
 mod dataplane;
 mod documents;
+mod explain;
 mod explore;
 mod floors;
 mod hints;

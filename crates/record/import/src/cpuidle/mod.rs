@@ -29,6 +29,7 @@ mod table;
 mod unnamed;
 
 pub use difference::{Between, between, counts_between, domains_between};
+pub use forms::first;
 pub use input::{read_bytes, read_live, read_path, read_states};
 pub(crate) use record::add;
 pub use record::record;
