@@ -5,7 +5,7 @@ use console::Console;
 use document::number;
 use import::{open, shown, text};
 use itertools::Itertools;
-use miette::Result;
+use miette::{Result, miette};
 use platforms::Board;
 use psci_logs::{code, log, parameter};
 use serde_json::json;
@@ -39,8 +39,14 @@ pub fn run(console: &Console, options: &ExplainOptions) -> Result<()> {
     let tree = options.dtb.as_deref().map(Board::open).transpose()?;
     let (name, tree) = (shown(&options.what), tree.as_ref());
     let mut told = code(&name);
-    if let Some(raw) = number(&name).and_then(|raw| u32::try_from(raw).ok()) {
-        told = vec![parameter(raw, tree)];
+    if let Some(raw) = number(&name) {
+        let raw = raw.try_into().map_err(|_| {
+            miette!(
+                help = "name the value of arm,psci-suspend-param, such as 0x40000003",
+                "{name} has more bits than a power_state, 32"
+            )
+        });
+        told = vec![parameter(raw?, tree)];
     } else if told.is_empty() {
         told = log(&text(open(&options.what, &name)?, &name, None)?, tree);
     }

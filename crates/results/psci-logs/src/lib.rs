@@ -136,8 +136,10 @@ fn events(text: &str, tree: Option<&Board>) -> Vec<Event> {
         }
         Some(event)
     });
+    // Each is paired with all, so not more than any machine's log has.
     events
         .unique_by(|event| (event.name, event.fields.clone()))
+        .take(20_000)
         .collect()
 }
 
@@ -147,7 +149,8 @@ fn events(text: &str, tree: Option<&Board>) -> Vec<Event> {
 pub fn log(text: &str, tree: Option<&Board>) -> Vec<Told> {
     // Letters of UTF-16 are those of ASCII with zeros between.
     let all = events(&text.replace('\0', ""), tree);
-    let (mut open, mut told) = (all.iter().collect_vec(), vec![]);
+    let mut open = all.iter().collect_vec();
+    let mut told = vec![];
     for answer in &CATALOGUE.answer {
         let is_of = |event: &mut &Event| {
             let mut of_cpu = all.iter().filter(|other| {
@@ -170,8 +173,9 @@ pub fn log(text: &str, tree: Option<&Board>) -> Vec<Told> {
         let causes = answer.causes.iter().map(|name| {
             let mut cause = CATALOGUE.cause[name].clone();
             let evidence = all.iter().find(|event| cause.with.contains(event.name));
-            let line = evidence.map(|event| event.line.clone());
-            cause.details.splice(..0, line);
+            cause
+                .details
+                .splice(..0, evidence.map(|event| event.line.clone()));
             cause
         });
         // A cause has one detail, what to look at next, and a second if a line speaks for it.
