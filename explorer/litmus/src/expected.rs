@@ -12,8 +12,6 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct Expectation {
     /// Allowed, Forbidden or Required.
     pub verdict: Option<String>,
-    /// Never, Sometimes or Always.
-    pub observation: Option<String>,
     /// All final states: variables and values, as they were written.
     pub states: Option<BTreeSet<BTreeMap<String, String>>>,
 }
@@ -112,10 +110,6 @@ fn of_herd(text: &str) -> Result<BTreeMap<String, Expectation>> {
                 }
                 all.entry(test.clone()).or_default().states = Some(states);
             }
-            (Some("Observation"), Some(test)) => {
-                let seen = words.nth(1).map(str::to_owned);
-                all.entry(test.clone()).or_default().observation = seen;
-            }
             _ => {}
         }
     }
@@ -147,12 +141,6 @@ impl Expectation {
                     && own != "Required";
             if !agrees {
                 return Some(format!("{own}, expected {verdict}"));
-            }
-        }
-        if let Some(observation) = &self.observation {
-            let own = answer.observation();
-            if own != observation {
-                return Some(format!("{own}, expected {observation}"));
             }
         }
         let states = self.states.as_ref()?;

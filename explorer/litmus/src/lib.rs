@@ -10,7 +10,7 @@
 //!                                  Answer: the final states
 //! ```
 //!
-//! A machine that performs accesses one by one reads them off [`plain_runs`].
+//! A machine that performs accesses one by one reads them off [`runs`].
 //!
 //! Not modelled: accesses of several sizes to one location, page tables, instruction fetch, tags,
 //! caches that are maintained by hand (a test of them is read, and has no answer). A test that
@@ -33,8 +33,8 @@ mod thread;
 pub use answer::{Answer, State};
 pub use enumerate::answer;
 pub use parse::parse;
-pub use test::{Condition, Kind, LIMIT, Quantifier, Register, Test, UNROLL, Variable};
-pub use thread::{Effect, Run, Value, Values, plain_runs};
+pub use test::{Condition, Instruction, Kind, LIMIT, Quantifier, Register, Test, UNROLL, Variable};
+pub use thread::{Effect, Run, Value, Values, runs};
 
 /// The kind of reason why a test has no answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

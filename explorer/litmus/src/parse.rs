@@ -135,14 +135,8 @@ impl<'t> Reader<'t> {
         let close = self
             .closing(open)
             .ok_or_else(|| self.malformed(open, "the initial state has no `}`"))?;
-        let information = self.text[start..open]
-            .lines()
-            .filter_map(|line| line.split_once('='))
-            .map(|(key, value)| (key.trim().to_owned(), value.trim().to_owned()))
-            .collect();
         let mut test = Test {
             name,
-            information,
             unroll: UNROLL,
             limit: LIMIT,
             ..Test::default()

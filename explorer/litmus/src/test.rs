@@ -197,6 +197,8 @@ impl Test1 {
     }
 }
 
+/// An instruction.
+#[doc(hidden)]
 #[derive(Clone, Debug)]
 pub enum Instruction {
     Nothing,
@@ -353,8 +355,6 @@ pub enum Quantifier {
 pub struct Test {
     /// The name on its first line.
     pub name: String,
-    /// The lines `Key=Value` before the initial state.
-    pub information: BTreeMap<String, String>,
     /// The names of the locations; the number of one is its place here. Elements of an array are
     /// locations one after the other, as `x[0]`.
     pub locations: Vec<String>,
@@ -364,7 +364,9 @@ pub struct Test {
     pub(crate) registers: Vec<BTreeMap<Register, u64>>,
     /// The types of registers, where the test says them.
     pub(crate) types: BTreeMap<Variable, Width>,
-    pub(crate) threads: Vec<Vec<Instruction>>,
+    /// The instructions of each thread.
+    #[doc(hidden)]
+    pub threads: Vec<Vec<Instruction>>,
     /// The question that it asks.
     pub quantifier: Quantifier,
     /// The condition of which it asks.

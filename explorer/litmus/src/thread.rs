@@ -213,31 +213,6 @@ pub fn runs(test: &Test, thread: usize, values: &Values) -> Result<ThreadRuns> {
     Ok((done, is_cut))
 }
 
-/// The runs of each thread of a test that has no more than plain accesses, barriers and
-/// dependencies, where loads see these values.
-///
-/// # Errors
-/// A thread has atomics or jumps, or as [`runs`].
-pub fn plain_runs(test: &Test, values: &Values) -> Result<Vec<Vec<Run>>> {
-    let of_thread = |(thread, instructions): (usize, &Vec<Instruction>)| {
-        let is_plain = |(at, instruction): &(usize, &Instruction)| match instruction {
-            BranchBits { to, .. } => *to == at + 1,
-            Load { exclusive, .. } => !exclusive,
-            Store { status, .. } => status.is_none(),
-            Nothing | Instruction::Compute { .. } | Maintain { .. } | Barrier { .. } => true,
-            _ => false,
-        };
-        match instructions.iter().enumerate().find(|one| !is_plain(one)) {
-            None => Ok(runs(test, thread, values)?.0),
-            Some((_, other)) => {
-                let what = format!("an instruction that is no plain access: {other:?}");
-                Err(Error::unsupported(0, what))
-            }
-        }
-    };
-    test.threads.iter().enumerate().map(of_thread).collect()
-}
-
 impl State<'_> {
     fn run(&self) -> Run {
         Run {

@@ -5,7 +5,7 @@
 //! a run does is choices, which are drawn or enumerated.
 
 use crate::program::{Operation, Order as Ordering, Program, Value};
-use ::litmus::{Error, Quantifier, Test, parse};
+use ::litmus::{Error, Quantifier, parse};
 use engine::SplitMix64;
 use interleavings::subject::{Answers, Delay, Memory, Moment, Newest, Order};
 use std::collections::HashSet;
@@ -30,11 +30,12 @@ pub struct Litmus {
 }
 
 impl Litmus {
-    /// The test as the memory runs it. The outcome of `~exists` is forbidden, any other is allowed.
+    /// The test of a text as the memory runs it. The outcome of `~exists` is forbidden, any other is allowed.
     ///
     /// # Errors
     /// The test has more than plain accesses, barriers and dependencies.
-    pub fn of(test: &Test) -> Result<Self, Error> {
+    pub fn of(text: &str) -> Result<Self, Error> {
+        let test = parse(text)?;
         let verdict = match test.quantifier {
             Quantifier::NotExists => Verdict::Forbidden,
             Quantifier::Exists | Quantifier::Forall => Verdict::Allowed,
@@ -42,7 +43,7 @@ impl Litmus {
         Ok(Self {
             name: test.name.clone(),
             verdict,
-            program: Program::of(test)?,
+            program: Program::of(&test, text)?,
         })
     }
 }
@@ -83,7 +84,7 @@ fn read(text: &str) -> Vec<Litmus> {
     let ends = starts.clone().skip(1).chain([text.len()]);
     let tests = starts
         .zip(ends)
-        .map(|(start, end)| parse(&text[start..end]).and_then(|test| Litmus::of(&test)));
+        .map(|(start, end)| Litmus::of(&text[start..end]));
     match tests.collect() {
         Ok(tests) => tests,
         Err(error) => unreachable!("the file is part of the program: {error}"),
@@ -591,12 +592,11 @@ fn device_memory_shows_interleavings_and_nothing_else() {
             program.name
         );
     }
-    let interleaved = parse(
+    let interleaved = Litmus::of(
         "AArch64 MP\n{ 0:X0=x; 0:X1=y; 1:X0=x; 1:X1=y; }\n P0 | P1 ;\n MOV W2,#1 | LDR W2,[X1] ;\n \
          STR W2,[X0] | LDR W3,[X0] ;\n STR W2,[X1] | ;\nexists (1:X2=1 /\\ 1:X3=1)",
     );
-    let interleaved = Litmus::of(&interleaved.unwrap()).unwrap();
-    assert!(enumerate(&interleaved, Caches::Device, 1_000).outcomes > 0);
+    assert!(enumerate(&interleaved.unwrap(), Caches::Device, 1_000).outcomes > 0);
 }
 
 #[test]
@@ -613,12 +613,12 @@ fn what_the_memory_cannot_run_is_refused() {
         let text = format!(
             "AArch64 T\n{{ 0:X0=x; }}\n P0 ;\n LDR W1,[X0] ;\n {instruction} ;\n L: ;\nexists (x=0)"
         );
-        let refused = Litmus::of(&parse(&text).unwrap()).unwrap_err().to_string();
+        let refused = Litmus::of(&text).unwrap_err().to_string();
         assert!(refused.starts_with(error), "{instruction}: {refused}");
     }
     let text = "AArch64 T\nCachesOff=P1\n{ 0:X0=x; }\n P0 ;\n LDR W1,[X0] ;\nexists (x=0)";
     assert_eq!(
-        Litmus::of(&parse(text).unwrap()).unwrap_err().to_string(),
+        Litmus::of(text).unwrap_err().to_string(),
         "`CachesOff=P1`: `P1` is no thread"
     );
 }

@@ -1,9 +1,8 @@
 //! A test as the accesses of each thread in a row, with what each depends on: what a machine needs
 //! that performs them one by one.
 
-use ::litmus::{
-    Condition, Effect, Error, ErrorKind, Kind, Register, Run, Test, Variable, plain_runs,
-};
+use ::litmus::Instruction::{self, Barrier, BranchBits, Compute, Load, Maintain, Nothing, Store};
+use ::litmus::{Condition, Effect, Error, ErrorKind, Kind, Register, Run, Test, Variable};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The order that an access asks for.
@@ -96,11 +95,29 @@ fn mark(location: usize, other: bool) -> u64 {
     0x80 + 0x40 * u64::from(other) + location as u64
 }
 
-/// The runs of the threads where each location holds its mark.
+/// The runs of the threads where each location holds its mark. A test has no more than plain
+/// accesses, barriers and dependencies.
 fn runs(test: &Test, other: bool) -> Result<Vec<Vec<Run>>, Error> {
     let locations = 0..test.locations.len();
     let marks = locations.map(|location| BTreeSet::from([mark(location, other)]));
-    plain_runs(test, &marks.collect())
+    let marks = marks.collect();
+    let of_thread = |(thread, instructions): (usize, &Vec<Instruction>)| {
+        let is_plain = |(at, instruction): &(usize, &Instruction)| match instruction {
+            BranchBits { to, .. } => *to == at + 1,
+            Load { exclusive, .. } => !exclusive,
+            Store { status, .. } => status.is_none(),
+            Nothing | Compute { .. } | Maintain { .. } | Barrier { .. } => true,
+            _ => false,
+        };
+        match instructions.iter().enumerate().find(|one| !is_plain(one)) {
+            None => Ok(::litmus::runs(test, thread, &marks)?.0),
+            Some((_, other)) => {
+                let what = format!("an instruction that is no plain access: {other:?}");
+                Err(unsupported(what))
+            }
+        }
+    };
+    test.threads.iter().enumerate().map(of_thread).collect()
 }
 
 impl Program {
@@ -108,7 +125,7 @@ impl Program {
     ///
     /// # Errors
     /// The test has atomics, loops, or values that are computed from what was loaded.
-    pub fn of(test: &Test) -> Result<Self, Error> {
+    pub fn of(test: &Test, text: &str) -> Result<Self, Error> {
         let mut program = Self {
             threads: Vec::new(),
             loads: 0,
@@ -123,7 +140,7 @@ impl Program {
                 program.add(one, other)?;
             }
         }
-        program.caches_off = caches_off(test, program.threads.len())?;
+        program.caches_off = caches_off(text, program.threads.len())?;
         Ok(program)
     }
 
@@ -209,9 +226,11 @@ impl Program {
 }
 
 /// Threads whose caches are off.
-fn caches_off(test: &Test, threads: usize) -> Result<Vec<bool>, Error> {
+fn caches_off(text: &str, threads: usize) -> Result<Vec<bool>, Error> {
     let mut off = vec![false; threads];
-    let named = test.information.get("CachesOff").map_or("", String::as_str);
+    let mut lines = text.lines();
+    let named = lines.find_map(|line| line.trim().strip_prefix("CachesOff="));
+    let named = named.unwrap_or_default();
     for name in named.split_whitespace() {
         let thread = name
             .strip_prefix('P')
