@@ -15,18 +15,21 @@ impl<P: Platform> Rcu<P> {
     pub(crate) fn check_stall(&self, p: &P) {
         let now = p.jiffies();
         let limit = self.settings.stall_s * self.settings.hz;
-        // Linux, `check_cpu_stall()`: the number, then the limit; and the start only once the limit
-        // was exchanged, which fails if it is no longer that of the same grace period.
+        // Linux, `check_cpu_stall()`: the number, then the limit, then the start, which lies behind
+        // the limit if the next grace period is about to store its own. The exchange of the limit
+        // fails if it is no longer that of the same grace period.
         let sequence = self.sequence.load(p);
         let at = self.stall_at.load_relaxed(p);
         if in_progress(sequence) {
-            if now >= at
-                && self
-                    .stall_at
-                    .compare_exchange(p, at, now + 3 * limit, Order::Full)
-            {
-                let age = now - self.started_at.load_relaxed(p).min(now);
-                self.report_stall(p, number(sequence), age, true);
+            if now >= at {
+                let started = self.started_at.load_relaxed(p);
+                if started < at
+                    && self
+                        .stall_at
+                        .compare_exchange(p, at, now + 3 * limit, Order::Full)
+                {
+                    self.report_stall(p, number(sequence), now - started, true);
+                }
             }
         } else if self.nodes[0].needed.load_relaxed(p) > sequence {
             let age = now - self.requested_at.load_relaxed(p).min(now);
