@@ -12,7 +12,7 @@ use super::library::{
     SOFTIRQ_RUNS, SOFTIRQS,
 };
 use super::names::{OF_GROUP, OF_RCU, OF_RCU_CPU};
-use super::oracle::Oracle;
+use super::oracle::{Oracle, STANDS};
 use super::scenario::{Action, DEPTH, Idle, KernelScenario, Mode, Urgency, stall_s};
 use super::thread;
 use crate::Word;
@@ -78,6 +78,8 @@ enum Occupation {
 struct CpuState {
     doing: Cell<Occupation>,
     ticked: Cell<u64>,
+    /// The jiffy in which it began its present work.
+    began: Cell<u64>,
     softirq: Cell<bool>,
     in_softirq: Cell<bool>,
     resched: Cell<bool>,
@@ -167,6 +169,7 @@ impl Kernel {
         for (cpu, state) in self.states.iter().enumerate() {
             state.doing.set(Work);
             state.ticked.set(0);
+            state.began.set(0);
             state.softirq.set(false);
             state.in_softirq.set(false);
             state.resched.set(false);
@@ -279,14 +282,18 @@ impl Kernel {
     pub(crate) fn clock(&self) {
         while self.goes_on() {
             let now = self.jiffy();
+            let passes = self.passes(now);
             let mut states = self.states.iter();
-            let Some(cpus) = states.try_fold(u64::MAX, |first, state| {
-                Some(first.min(self.next_event(state, now)?))
+            let Some(cpus) = states.try_fold(u64::MAX, |first, state| match state.doing.get() {
+                Work if passes => Some(first.min(now + 1)),
+                _ => Some(first.min(self.next_event(state, now)?)),
             }) else {
                 self.block(FOR_WORK);
                 continue;
             };
-            self.hold(self.somebody_wakes());
+            if !passes {
+                self.hold(self.somebody_wakes());
+            }
             let timers = self.timers.borrow();
             let threads = self.threads.borrow();
             let untils = threads.values().filter_map(|state| state.until.get());
@@ -324,6 +331,17 @@ impl Kernel {
         }
     }
 
+    /// True if the clock moves on though one CPU has not done its work: it may stand still for up to
+    /// three jiffies, with its interrupts off.
+    fn passes(&self, now: u64) -> bool {
+        let works = |state: &&CpuState| matches!(state.doing.get(), Work);
+        let mut works = self.states.iter().filter(works);
+        let is_due = works
+            .next()
+            .is_some_and(|state| now < state.began.get() + STANDS);
+        is_due && works.next().is_none() && self.answer(Kind::ClockPasses, 2) == 1
+    }
+
     /// The jiffy in which this CPU goes on; none if it still works in the present one.
     fn next_event(&self, state: &CpuState, now: u64) -> Option<u64> {
         match state.doing.get() {
@@ -358,6 +376,7 @@ impl Kernel {
             self.block(waits);
         }
         state.doing.set(Work);
+        state.began.set(self.jiffy());
     }
 
     fn due_timer(&self) -> Option<usize> {

@@ -62,6 +62,9 @@ const SOON: u64 = 48;
 /// Counts of what is not seen from outside, or is compared by itself.
 const UNSEEN: [usize; 5] = [3, 5, 9, 10, 14];
 
+/// Jiffies for which the clock passes a CPU that stands still, at most.
+pub const STANDS: u64 = 3;
+
 /// Jiffies for which a stall may go unreported after its time.
 const STALL_LATE: u64 = 12;
 
@@ -226,10 +229,12 @@ impl Oracle {
         if age < patience {
             return wrong(format!("after {age} jiffies, and {patience} are none"));
         }
-        if let Some((.., at)) = self
-            .last_report
-            .replace((number, started, jiffy))
-            .filter(|&(of, had, at)| (of, had) == (number, started) && jiffy < at + 3 * patience)
+        if let Some((.., at)) =
+            self.last_report
+                .replace((number, started, jiffy))
+                .filter(|&(of, had, at)| {
+                    (of, had) == (number, started) && jiffy + STANDS < at + 3 * patience
+                })
         {
             return wrong(format!(
                 "again after {} jiffies, and {} are right",
@@ -248,7 +253,8 @@ impl Oracle {
         }
         // One that has ended meanwhile is not known any more.
         match self.lasts_since.filter(|_| number == self.started) {
-            Some(since) if age != jiffy - since => wrong(format!(
+            // Who tells it may have stood still since it looked, and who started the period, too.
+            Some(since) if age.abs_diff(jiffy - since) > 2 * STANDS => wrong(format!(
                 "after {age} jiffies, and the grace period has lasted for {}",
                 jiffy - since
             )),

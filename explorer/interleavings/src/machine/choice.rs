@@ -48,6 +48,8 @@ crate::worded! {
     Spurious = "a wait ends without an event",
     /// 1: the tick of a jiffy does not come yet.
     LateTick = "a tick comes late",
+    /// 1: the clock moves on though a CPU has not done its work.
+    ClockPasses = "the clock passes a CPU that stands still",
     /// 1: a store exclusive fails though nobody was in its way.
     ExclusiveFails = "a store exclusive fails for no reason",
     /// A store that was held back leaves the buffer before the operation: its number plus 1, among

@@ -3,7 +3,7 @@
 use crate::machine::{
     Deviation, HELD,
     Kind::{
-        Answered, Denied, Evict, ExclusiveFails, Fill, LateTick, LoadAge, LoadLate,
+        Answered, ClockPasses, Denied, Evict, ExclusiveFails, Fill, LateTick, LoadAge, LoadLate,
         MaintenanceDelay, Next, Pending, PowerOnFails, Preempt, Spurious, StoreDelay, StoreLeaves,
         TimesOut, WfiReturns,
     },
@@ -182,6 +182,7 @@ impl<'s, C: Script> Narrator<'s, C> {
             }
             PowerOnFails => format!("The power controller refuses what {who} asks for."),
             LateTick => format!("{who} {doing}, and its tick does not come yet."),
+            ClockPasses => format!("{who} moves on, though a CPU stands still."),
             StoreLeaves => {
                 format!("Before {who} {doing}, the others see a store that it made before.")
             }

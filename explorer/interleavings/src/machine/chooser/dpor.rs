@@ -267,7 +267,7 @@ impl Dpor {
         match kind {
             // Caches that act on their own are for other strategies: all CPUs are in coherency
             // here.
-            Spurious | Evict | Fill | Answered => 0,
+            Spurious | Evict | Fill | Answered | ClockPasses => 0,
             // One in a run; a loop would try it for ever.
             ExclusiveFails | TimesOut if self.failed => 0,
             ExclusiveFails | TimesOut => {

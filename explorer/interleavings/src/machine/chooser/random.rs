@@ -16,12 +16,15 @@ const PASSES_OVER_EVERY: u64 = 32;
 /// One in this many places of a guided run is one at which processes are held.
 const PLACES: u64 = 16;
 const LONGEST_PASS: u64 = 256;
+/// One in 64 choices, in 2^32.
+const A_64TH: u64 = 1 << 26;
 
 /// Choices drawn from a seed.
 pub struct RandomChoices {
     strategy: Strategy,
     random: SplitMix64,
-    /// Number of 64 choices about memory and caches that differ from the default.
+    /// Number of 2^32 choices about memory and caches that differ from the default, and of those
+    /// about the hardware; of [`Strategy::Few`] of all.
     memory: u64,
     hardware: u64,
     /// True if interrupts come before they are needed.
@@ -39,8 +42,6 @@ pub struct RandomChoices {
     running: usize,
     /// What tells the places apart of which a guided run is about; 0 in a run that is not guided.
     guide: u64,
-    /// [`Strategy::Few`]: number of 2^32 choices that differ from the default.
-    rare: u64,
 }
 
 impl RandomChoices {
@@ -49,17 +50,20 @@ impl RandomChoices {
         let (mut random, length) = (SplitMix64::fork(seed, 2), length.max(1));
         // Some runs deviate in few respects, some in many: a defect often needs one kind of
         // deviation and is hidden by another.
-        let levels = [0, 1, 4, 16];
+        let mut levels = [0, A_64TH, 4 * A_64TH, 16 * A_64TH];
         // A defect often needs that somebody stands still at one of the places that are seldom
         // passed, until somebody else comes to the same word. Half of the runs are about some
         // places, each as likely as any other. The others know nothing of it: no defect is found in
         // less than half as many of them.
         let guide = SplitMix64::fork(seed, 3).next();
-        let (rare, changes, guide) = match strategy {
-            // An operation asks for about two choices.
-            Few(deviations) => ((u64::from(deviations) << 32) / (2 * length), 0, 0),
-            Pct(changes) => (0, changes, guide),
-            _ => (0, 0, guide),
+        let (changes, guide) = match strategy {
+            Few(deviations) => {
+                // An operation asks for about two choices.
+                levels = [(u64::from(deviations) << 32) / (2 * length); 4];
+                (0, 0)
+            }
+            Pct(changes) => (changes, guide),
+            _ => (0, guide),
         };
         let mut drawn = Self {
             strategy,
@@ -76,7 +80,6 @@ impl RandomChoices {
             late_in: 0,
             running: 0,
             guide: guide * (guide & 1),
-            rare,
         };
         if changes > 0 {
             for priority in &mut drawn.priorities {
@@ -96,10 +99,10 @@ impl RandomChoices {
         drawn
     }
 
-    /// True if a choice is one of the few that differ.
+    /// True if a choice is one of so many of 2^32.
     #[inline(always)]
-    fn differs(&mut self) -> bool {
-        self.random.next() >> 32 < self.rare
+    fn is_one(&mut self, of: u64) -> bool {
+        self.random.next() >> 32 < of
     }
 
     #[inline(always)]
@@ -163,7 +166,7 @@ impl RandomChoices {
         match strategy {
             Random | Dpor => self.any(set),
             Pct(_) => self.highest(set),
-            Few(_) if self.differs() => self.any(set),
+            Few(_) if self.is_one(self.memory) => self.any(set),
             _ if set >> running & 1 != 0 => running,
             _ => self.any(set),
         }
@@ -206,7 +209,7 @@ impl RandomChoices {
         let strategy = self.strategy;
         match strategy {
             Pct(_) => Some(self.highest(set)),
-            Few(_) if !self.differs() => ready.first(),
+            Few(_) if !self.is_one(self.memory) => ready.first(),
             _ => Some(self.any(set)),
         }
     }
@@ -216,42 +219,31 @@ impl RandomChoices {
         if stored.is_empty() {
             return None;
         }
-        let is_late = match self.strategy {
-            Few(_) => self.differs(),
-            // In most runs none is, so that a run has few.
-            _ => self.memory != 0 && self.random.next() & 63 < self.memory.min(4),
-        };
+        // In most runs none is, so that a run has few.
+        let is_late = self.memory != 0 && self.is_one(self.memory.min(4 * A_64TH));
         let value = is_late.then(|| stored[self.random.below(stored.len() as u64) as usize])?;
         (value != newest).then_some(value)
     }
 
     #[inline(always)]
     pub(super) fn answer(&mut self, kind: Kind, options: u32) -> u32 {
-        if matches!(self.strategy, Few(_)) {
-            let differs = options > 1 && self.differs();
-            return if differs {
-                1 + self.random.below(u64::from(options - 1)) as u32
-            } else {
-                0
-            };
-        }
         let chance = match kind {
-            Evict | Fill => self.memory.min(4),
+            Evict | Fill | ExclusiveFails => self.memory.min(4 * A_64TH),
             kind if kind.is_memory() => self.memory,
-            ExclusiveFails => self.memory.min(4),
             // It refuses nothing, and harms nobody.
-            LateTick => (8 * self.hardware).min(32),
+            LateTick => (8 * self.hardware).min(32 * A_64TH),
+            // While a process is held.
+            ClockPasses => 48 * A_64TH * u64::from(self.left > 0),
             Answered => 4 * self.hardware,
             _ => self.hardware,
         };
         if chance == 0 || options < 2 {
             return 0;
         }
-        let drawn = self.random.next();
-        if drawn & 63 >= chance {
+        if !self.is_one(chance) {
             return 0;
         }
-        let answer = 1 + (((drawn >> 32) * u64::from(options - 1)) >> 32) as u32;
+        let answer = 1 + self.random.below(u64::from(options - 1)) as u32;
         if self.guide != 0 && kind == StoreDelay && self.left == 0 {
             self.passed_over = self.running;
             self.late_in = 1 + self.random.below(answer.into());
