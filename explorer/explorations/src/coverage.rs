@@ -5,9 +5,6 @@ use explore::{Kind, TallyOf};
 use recording::{Recording, facts};
 use std::collections::BTreeMap;
 
-/// Pairs that met in one order only are named so often at most.
-const ONE_WAY_SHOWN: usize = 12;
-
 /// Adds to a recording's facts what all runs of its exploration have reached.
 pub fn add_coverage<S: Recordable>(recording: &mut Recording, tally: &TallyOf<S>) {
     let mut told: facts::Exploration = recording.header.facts().unwrap_or_default();
@@ -29,23 +26,7 @@ fn coverage<S: Recordable>(tally: &TallyOf<S>) -> facts::Coverage {
     let chosen = Kind::ALL.iter().zip(coverage.chosen);
     let chosen =
         chosen.map(|(kind, count)| item("what the machine chose", "", kind.words(), count));
-    let [word, actor] = S::NAMES;
-    let (mut both_orders, mut one_order, mut one_way) = (0, 0, vec![]);
-    for (of, first, second, both) in coverage.pairs() {
-        if both {
-            both_orders += 1;
-            continue;
-        }
-        one_order += 1;
-        if one_way.len() < ONE_WAY_SHOWN {
-            one_way.push(format!(
-                "{}: {} came right after {}, and never right before",
-                word(of),
-                actor(second),
-                actor(first)
-            ));
-        }
-    }
+    let (both_orders, one_order): (Vec<bool>, Vec<bool>) = coverage.pairs().partition(|both| *both);
     let (never_called, never_taken) = never::<S>(&coverage.places);
     facts::Coverage {
         complete: tally.complete,
@@ -53,13 +34,12 @@ fn coverage<S: Recordable>(tally: &TallyOf<S>) -> facts::Coverage {
         watched: coverage.watched,
         branches: coverage.places.len() as u64,
         taken: coverage.places_taken() as u64,
-        both_orders,
-        one_order,
+        both_orders: both_orders.len() as u64,
+        one_order: one_order.len() as u64,
         counted: counted.collect(),
         chosen: chosen.collect(),
         never_called,
         never_taken,
-        one_way,
     }
 }
 

@@ -43,11 +43,3 @@ pub fn words(things: &[Things], place: usize, rest: impl FnOnce(usize) -> String
         Err(at) => rest(at),
     }
 }
-
-/// A kind of word: of things of which there is one each, and behind all of them what `rest` says.
-pub fn kind_in_words(things: &[Things], kind: u16, rest: &str) -> String {
-    find(things, kind.into()).map_or_else(
-        |_| rest.to_owned(),
-        |Named { of, name, .. }| format!("{of}{name}"),
-    )
-}

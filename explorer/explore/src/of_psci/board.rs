@@ -144,6 +144,8 @@ pub struct CpuState {
     /// know; 0 for neither.
     pub on_since: Cell<u32>,
     pub off_since: Cell<u32>,
+    /// Since which step it has had no power; 0 if it has.
+    pub dark_since: Cell<u32>,
     /// The hook of a port that it has entered last.
     pub hook: Cell<Option<Hook>>,
     /// The word of a port that it loaded last in there, and its value; and whether a CPU was
@@ -174,14 +176,6 @@ pub const INTERRUPTS: u32 = 1 << 22;
 pub const INITIALIZED: u32 = 1 << 19;
 pub const FLUSHES: u32 = 1 << 20;
 
-/// A cluster.
-#[derive(Default)]
-pub struct Cluster {
-    pub power: Cell<bool>,
-    /// True if its port of the interconnect is open.
-    pub port: Cell<bool>,
-}
-
 /// A board, for the PSCI library and for tests of one's own. One value stands for all of it; an
 /// operation acts on the CPU that runs.
 pub struct Board {
@@ -191,7 +185,8 @@ pub struct Board {
     /// The port whose hooks it has in place of its own.
     pub(crate) port: Option<&'static dyn Port>,
     pub(crate) states: Vec<CpuState>,
-    pub(crate) clusters: Vec<Cluster>,
+    /// Of each cluster, whether its port of the interconnect is open.
+    pub(crate) ports: Vec<Cell<bool>>,
     pub(crate) commands: RefCell<Vec<Command>>,
     /// Locks that another may still be letting go: the lock's id, the other, and who has got it.
     pub(crate) contested: RefCell<Vec<(u32, usize, usize)>>,
@@ -245,7 +240,7 @@ impl Board {
                     ..CpuState::default()
                 })
                 .collect(),
-            clusters: (0..shape.clusters()).map(|_| Cluster::default()).collect(),
+            ports: vec![Cell::new(false); shape.clusters()],
             commands: RefCell::new(Vec::with_capacity(16)),
             contested: RefCell::new(Vec::with_capacity(16)),
             ledger: RefCell::new(Ledger::new(shape)),

@@ -118,6 +118,7 @@ impl Board {
         let right = 0b11_0101 | saved | flushes;
         self.expect(index, "loses its power", right | INTERRUPTS | SAVED, right);
         cpu.marks.set(saved);
+        cpu.dark_since.set(self.step_count());
         cpu.power
             .set(if wakes { Power::Asleep } else { Power::Off });
         self.cpus()[index].set_waits(Wait::Absent);
@@ -126,9 +127,6 @@ impl Board {
             .iter()
             .all(|other| other.cluster != cpu.cluster || other.power.get() != Power::On);
         let cluster = cluster && alone;
-        if cluster {
-            self.clusters[cpu.cluster].power.set(false);
-        }
         if self.options.coherent {
             self.memory_mut().flush(index, cluster);
         }
@@ -171,8 +169,8 @@ impl Board {
         let process = self.process();
         let cpu = &self.states[process];
         cpu.power.set(Power::On);
+        cpu.dark_since.set(0);
         self.cpus()[process].set_waits(Wait::Nothing);
-        self.clusters[cpu.cluster].power.set(true);
         self.memory_mut().learn(process);
         self.ledger.borrow_mut().wakes(process, self.step_count());
         self.operation(Act {

@@ -22,7 +22,8 @@ pub type States = [u8; 3];
 pub(crate) enum Request {
     #[default]
     Nothing,
-    Off,
+    /// CPU_OFF or CPU_FREEZE, with the states that it asks for.
+    Off(States),
     Suspend {
         states: States,
         last: u8,
@@ -119,6 +120,8 @@ struct CpuBooks {
     unsettled: [(u8, u64); 3],
     /// Since when it is in no suspend.
     awake_since: Option<u32>,
+    /// The time stamps that PMF serves, as they were taken.
+    stamps: [u64; 6],
     /// Since when it has been waiting in its state.
     rests_since: Option<u32>,
 }
@@ -475,7 +478,7 @@ impl Ledger {
             format!("CPU {cpu} goes down, though it has found an interrupt pending")
         })?;
         let asks = own.asks;
-        let may_go = own.looked || matches!(asks, Off | Nothing | Mode);
+        let may_go = own.looked || matches!(asks, Off(_) | Nothing | Mode);
         held(may_go, Answer, || {
             format!("CPU {cpu} goes down, and has not looked whether an interrupt is pending")
         })?;
@@ -498,7 +501,7 @@ impl Ledger {
             granted,
             locks,
             suspend,
-            off: asks == Off,
+            off: asks == Off(SYSTEM),
         });
         own.stays.begin(granted[0], began);
         for (level, state) in of_domains(granted) {
@@ -507,6 +510,12 @@ impl Ledger {
             domain.stays.begin(state, began);
         }
         Ok((granted, suspend && mode == Some(1)))
+    }
+
+    /// Another CPU that is not off, or is frozen.
+    pub(crate) fn one_not_off(&self, cpu: usize) -> Option<usize> {
+        let is_off = |other: usize| self.cpus[other].down.is_some_and(|down| down.off);
+        (0..self.cpus.len()).find(|&other| other != cpu && !is_off(other))
     }
 
     /// The states that a request of a CPU makes right, and the level up to which its locks must be
@@ -519,11 +528,9 @@ impl Ledger {
     ) -> Result<(States, u8), Breach> {
         let mode = self.mode_of(cpu);
         Ok(match asks {
-            Off => self.coordinate(cpu, &SYSTEM),
+            Off(states) | DefaultSuspend(states) => self.coordinate(cpu, &states),
             SystemSuspend(states) => {
-                if let Some((other, _)) = self.cpus.iter().enumerate().find(|(other, books)| {
-                    *other != cpu && !books.down.is_some_and(|down| down.off)
-                }) {
+                if let Some(other) = self.one_not_off(cpu) {
                     return Err((
                         Answer,
                         format!("CPU {cpu} suspends the system, and CPU {other} is not off"),
@@ -532,7 +539,6 @@ impl Ledger {
                 self.cpus[cpu].noted = states;
                 (states, TOP)
             }
-            DefaultSuspend(states) => self.coordinate(cpu, &states),
             Suspend { states, last } => {
                 let verdict = self.verdict(cpu, &states, last);
                 let by_os = match mode {
@@ -757,11 +763,13 @@ impl Ledger {
             DefaultSuspend(_) => {
                 Some("CPU_DEFAULT_SUSPEND, which nobody refused, returned".to_owned())
             }
-            Off if x0 != DENIED || !(own.committed || resident) => {
-                Some("CPU_OFF, which nobody refused, returned".to_owned())
+            Off(_) if x0 != DENIED || !(own.committed || resident) => {
+                Some("a CPU_OFF or CPU_FREEZE, which nobody refused, returned".to_owned())
             }
-            Off => (resident && own.committed)
-                .then(|| "CPU_OFF went on where the Trusted OS resides, and returned".to_owned()),
+            Off(_) => (resident && own.committed).then(|| {
+                "a CPU_OFF or CPU_FREEZE went on where the Trusted OS resides, and returned"
+                    .to_owned()
+            }),
             SystemSuspend(_) => {
                 let slept = x0 == 0 && (own.slept || own.left_early);
                 (x0 != DENIED && !slept)
@@ -771,9 +779,14 @@ impl Ledger {
         }
     }
 
-    /// CPU_OFF goes on: it must not, where the Trusted OS resides.
+    /// CPU_OFF or CPU_FREEZE goes on: it must not, where the Trusted OS resides.
     pub(crate) fn is_off(&self, cpu: usize) -> bool {
-        self.cpus[cpu].asks == Off
+        matches!(self.cpus[cpu].asks, Off(_))
+    }
+
+    /// The time stamps of a CPU, by the ids of their points.
+    pub(crate) fn stamps(&mut self, cpu: usize) -> &mut [u64; 6] {
+        &mut self.cpus[cpu].stamps
     }
 
     /// The answer of a CPU_ON says that the power controller refused, if and only if it did.

@@ -5,12 +5,14 @@ use super::{
     board::{Board, Entry, Port, shape_of, variables_of},
     options::MachineOptions,
 };
+use ::points::Sink;
 use interleavings::subject::made_by;
 use itertools::Itertools;
 use psci_faults::{
     Call, CpuDesc, CpuRecord, DomainDesc, DomainRecord, Endianness, EntryPoint, Outcome, Psci,
     StorageRef, SystemRecord, Topology, lock::BakeryWord,
 };
+use smc::{PSCI_VERSION, SMC64};
 
 /// The library on a board.
 pub type Library<'b> = Psci<'b, Board>;
@@ -24,12 +26,17 @@ pub fn entry_of(entry: EntryPoint) -> Entry {
     }
 }
 
-/// Makes a call.
-pub fn ask(library: &Library<'_>, function: u32, args: [u64; 3]) -> Outcome {
+/// Makes a call. PSCI's have a stamp of when they were made.
+pub fn ask(board: &Board, library: &Library<'_>, function: u32, args: [u64; 3]) -> Outcome {
+    // The exception was taken a tick before.
+    let entered = board.now() - 1;
+    if matches!(function & !SMC64, PSCI_VERSION..=0x8400_001f) {
+        board.ledger.borrow_mut().stamps(board.process())[0] = entered;
+    }
     library.handle_smc(Call {
         function,
         args,
-        entered: 0,
+        entered,
     })
 }
 

@@ -48,7 +48,6 @@ impl Subject for Psci {
 
     const NAME: &'static str = "psci";
     const LAST: &'static str = "the power controller";
-    const NAMES: [fn(u16) -> String; 2] = [names::name_of_kind, reached::name_of_actor];
     // A machine has to boot before its first run.
     const ROUND: u64 = 1024;
 

@@ -1,7 +1,7 @@
 //! Names of the library's words and locks.
 
 use super::layout::Shape;
-use crate::words::{Named, Things, find, kind_in_words, words};
+use crate::words::{Named, Things, find, words};
 use interleavings::subject::Names;
 
 /// The waits for the power controller, and its own, in the order of their numbers.
@@ -161,15 +161,4 @@ pub const KINDS: usize = OF_CPU.len() + OF_DOMAIN.len() + 1 + OF_ALL.len() + 1;
 /// The kind of a word.
 pub fn kind_of(shape: Shape, cell: u16) -> u16 {
     find(&things(shape), cell.into()).map_or(KINDS - 1, |found| found.kind) as u16
-}
-
-/// The name of a kind of word.
-pub fn name_of_kind(kind: u16) -> String {
-    let things: [Things; 4] = [
-        (1, "a CPU's ", &OF_CPU),
-        (1, "a domain's ", &OF_DOMAIN),
-        (1, "a bakery ", &["word"]),
-        (1, "", &OF_ALL),
-    ];
-    kind_in_words(&things, kind, "a variable of the hooks")
 }

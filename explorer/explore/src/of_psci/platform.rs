@@ -28,10 +28,19 @@ use psci_faults::{
 
 impl Sink for Board {
     fn now(&self) -> u64 {
-        self.step_count() as u64
+        // The upper half of a stamp shows as well.
+        1 << 33 | u64::from(self.step_count())
     }
 
     fn capture(&self, point: Point, argument: u32, _ticks: u64) {
+        // A call and a reset have stamps of their moments, which are noted there.
+        let is_now = match point.id() {
+            3 => self.state().marks.get() & 0b100 != 0,
+            id => (1..6).contains(&id),
+        };
+        if is_now {
+            self.ledger.borrow_mut().stamps(self.process())[usize::from(point.id())] = self.now();
+        }
         self.mark(1_u32.checked_shl(point.id().into()).unwrap_or(0) & 0x3f, 0);
         use psci_faults::points::psci::{COORDINATED, LEFT_EARLY, LOCK_ACQUIRED, LOCK_RELEASED};
         if point == LOCK_ACQUIRED {
@@ -50,7 +59,7 @@ impl Board {
     fn note_acquired(&self, id: u32) {
         let cpu = self.process();
         let own = id.checked_sub(CPU_LOCK).map(|own| own as usize);
-        if own.map_or(id as usize > self.clusters.len(), |own| {
+        if own.map_or(id as usize > self.ports.len(), |own| {
             own >= self.cpus().len()
         }) {
             self.fail(
@@ -181,7 +190,7 @@ impl Board {
                 format!("CPU {process}{by} closes the port of cluster {own} while CPU {other} runs in it"),
             );
         }
-        self.clusters[own].port.set(false);
+        self.ports[own].set(false);
     }
 
     /// What was down is open again: the states are those that the CPU takes itself and its domains to
@@ -196,7 +205,7 @@ impl Board {
         let hooked = self.hook(hook, &[], &mut states).is_some();
         if !hooked && loses(1, states[1]) {
             self.check_holder("opens the cluster's port");
-            self.clusters[self.state().cluster].port.set(true);
+            self.ports[self.state().cluster].set(true);
         }
     }
 
@@ -208,6 +217,11 @@ impl Board {
             self.send(Command::On { cpu: target as u8 });
         }
         is_on
+    }
+
+    /// A flush comes between its two stamps.
+    fn check_flush_stamps(&self) {
+        self.expect(self.process(), "flushes its caches", 0b11_0000, 0b01_0000);
     }
 
     /// The platform's answer for the present call.
@@ -332,7 +346,7 @@ impl Platform for Board {
             mem_protect: there,
             mem_protect_check_range: there,
             system_off2: there,
-            cpu_freeze: false,
+            cpu_freeze: there && self.port.is_none(),
         }
     }
 
@@ -346,7 +360,8 @@ impl Platform for Board {
 
     fn stat_slot(&self, level: Level, state: LocalState) -> Option<usize> {
         self.check_index(level, state.0);
-        Some(slot(state.0))
+        // A frozen CPU has none: it runs, as far as power goes.
+        (state != LocalState::RUN).then(|| slot(state.0))
     }
     fn is_valid_entry_point(&self, address: u64) -> bool {
         let Some(result) = self.hook(EntryPoint, &[address], &mut []) else {
@@ -377,9 +392,11 @@ impl Platform for Board {
     }
 
     fn system_off(&self) {
+        self.hears(smc::SYSTEM_OFF, 0_u64);
         self.passes(SystemOff, &[], &[]);
     }
     fn system_reset(&self) {
+        self.hears(smc::SYSTEM_RESET, 0_u64);
         self.passes(SystemReset, &[], &[]);
     }
     fn system_reset2(&self, kind: u32, cookie: u64) -> Error {
@@ -439,7 +456,7 @@ impl Platform for Board {
     fn service_identity(&self, _: Service) -> Identity {
         Identity {
             uid: [self.answered(), 0, 0, 0],
-            major: 0,
+            major: self.answered() + 4,
             minor: 0,
         }
     }
@@ -529,11 +546,13 @@ impl Platform for Board {
         self.hook(OnFinishLate, &[], &mut self.state().levels.get());
     }
     fn request_hardware_flush(&self, level: Level) {
+        self.check_flush_stamps();
         self.mark(FLUSHES << level.min(1), 0);
     }
     fn flush_caches(&self, level: Level) {
         self.act(Flush { level });
         self.check_holder("flushes its caches");
+        self.check_flush_stamps();
         let process = self.process();
         self.memory_mut().flush(process, level > 0);
         self.memory_mut().leave_coherency(process);
@@ -543,7 +562,7 @@ impl Platform for Board {
         self.act(CachesOn);
         let process = self.process();
         let cluster = self.states[process].cluster;
-        if !self.clusters[cluster].port.get() {
+        if !self.ports[cluster].get() {
             self.fail(
                 DomainUp,
                 format!(

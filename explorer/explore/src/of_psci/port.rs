@@ -179,14 +179,14 @@ impl Board {
     pub fn open_port(&self) {
         self.does(&OPEN_PORT, self.state().cluster as u64);
         self.check_holder("opens the cluster's port");
-        self.clusters[self.state().cluster].port.set(true);
+        self.ports[self.state().cluster].set(true);
     }
 
     /// Tells the power controller that the own CPU goes down at its next WFI, or with its cluster.
     pub fn cut_power(&self, cluster: bool) {
         self.does(&POWER_DOWN, 0);
         let (process, own) = (self.process(), self.state().cluster);
-        if cluster && !self.options.coherent && self.clusters[own].port.get() {
+        if cluster && !self.options.coherent && self.ports[own].get() {
             self.hook_fails(
                 DomainUp,
                 &format!("has cluster {own} powered down, and the cluster's port is open"),

@@ -9,6 +9,7 @@ use interleavings::subject::Counter;
 pub(crate) enum Call {
     On,
     Off,
+    Freeze,
     Suspend,
     Affinity,
     ClusterAffinity,
@@ -20,63 +21,93 @@ pub(crate) enum Call {
     Residency,
 }
 
-/// Outcomes: X0 by its name, and what else a call may come to.
-const SUCCESS: &str = "SUCCESS";
+/// Outcomes: what a call may come to beside the codes of X0.
 const RESUMED: &str = "resumed after a power-down";
 const EARLY: &str = "left early, for an interrupt";
 const ABANDONED: &str = "abandoned, or kept its contents";
-const DENIED: &str = "DENIED";
 const VETOED: &str = "DENIED by the platform";
-const INVALID: &str = "INVALID_PARAMETERS";
-const ALREADY_ON: &str = "ALREADY_ON";
-const ON_PENDING: &str = "ON_PENDING";
-const FAILURE: &str = "INTERNAL_FAILURE";
-const ADDRESS: &str = "INVALID_ADDRESS";
-const UNSUPPORTED: &str = "NOT_SUPPORTED";
 const TURNED_ON: &str = "turned on again";
-const IS_ON: &str = "ON";
-const IS_OFF: &str = "OFF";
-const IS_PENDING: &str = "ON_PENDING";
 const NONE: &str = "0";
 const SOME: &str = "more than 0";
 const OTHER: &str = "something else";
+const AFFINITIES: [&str; 3] = ["ON", "OFF", "ON_PENDING"];
+/// X0 by the negative of its code.
+const CODES: [&str; 10] = [
+    "SUCCESS",
+    "NOT_SUPPORTED",
+    "INVALID_PARAMETERS",
+    "DENIED",
+    "ALREADY_ON",
+    "ON_PENDING",
+    "INTERNAL_FAILURE",
+    "NOT_PRESENT",
+    "DISABLED",
+    "INVALID_ADDRESS",
+];
 
 impl Call {
     /// All, in their order: each with its name, its weight in a draw where nothing is known yet,
     /// and the outcomes that it may come to.
-    pub(crate) const ALL: [(Self, &str, u64, &[&str]); 11] = [
+    pub(crate) const ALL: [(Self, &str, u64, &[&str]); 12] = [
         (
             On,
             "CPU_ON",
             72,
-            &[SUCCESS, ALREADY_ON, ON_PENDING, FAILURE, ADDRESS],
+            &[
+                "SUCCESS",
+                "ALREADY_ON",
+                "ON_PENDING",
+                "INTERNAL_FAILURE",
+                "INVALID_ADDRESS",
+            ],
         ),
-        (Off, "CPU_OFF", 48, &[TURNED_ON, DENIED, VETOED]),
+        (Off, "CPU_OFF", 48, &[TURNED_ON, "DENIED", VETOED]),
+        (
+            Freeze,
+            "CPU_FREEZE",
+            6,
+            &[TURNED_ON, "DENIED", VETOED, "NOT_SUPPORTED"],
+        ),
         (
             Suspend,
             "CPU_SUSPEND",
             88,
-            &[RESUMED, ABANDONED, EARLY, DENIED, VETOED, INVALID, ADDRESS],
+            &[
+                RESUMED,
+                ABANDONED,
+                EARLY,
+                "DENIED",
+                VETOED,
+                "INVALID_PARAMETERS",
+                "INVALID_ADDRESS",
+            ],
         ),
-        (Affinity, "AFFINITY_INFO", 32, &[IS_ON, IS_OFF, IS_PENDING]),
+        (Affinity, "AFFINITY_INFO", 32, &AFFINITIES),
         (
             ClusterAffinity,
             "AFFINITY_INFO of a cluster",
             8,
-            &[IS_ON, IS_OFF, IS_PENDING],
+            &AFFINITIES,
         ),
         (
             Other,
             "calls that the platform answers",
             8,
-            &[NONE, SOME, DENIED, FAILURE, UNSUPPORTED],
+            &[NONE, SOME, "DENIED", "INTERNAL_FAILURE", "NOT_SUPPORTED"],
         ),
-        (Mode, "PSCI_SET_SUSPEND_MODE", 12, &[SUCCESS, DENIED]),
+        (Mode, "PSCI_SET_SUSPEND_MODE", 12, &["SUCCESS", "DENIED"]),
         (
             DefaultSuspend,
             "CPU_DEFAULT_SUSPEND",
             12,
-            &[RESUMED, ABANDONED, EARLY, VETOED, ADDRESS, UNSUPPORTED],
+            &[
+                RESUMED,
+                ABANDONED,
+                EARLY,
+                VETOED,
+                "INVALID_ADDRESS",
+                "NOT_SUPPORTED",
+            ],
         ),
         (
             SystemSuspend,
@@ -86,10 +117,10 @@ impl Call {
                 RESUMED,
                 ABANDONED,
                 EARLY,
-                DENIED,
+                "DENIED",
                 VETOED,
-                ADDRESS,
-                UNSUPPORTED,
+                "INVALID_ADDRESS",
+                "NOT_SUPPORTED",
             ],
         ),
         (Count, "PSCI_STAT_COUNT", 8, &[NONE, SOME]),
@@ -137,21 +168,6 @@ const COORDINATORS: [&str; 2] = ["the platform coordinates", "the OS coordinates
 /// The actors on words: calls, by their number in `Call::ALL`, and a CPU that boots.
 pub const WARM_BOOT: u16 = Call::ALL.len() as u16;
 
-/// The name of an actor, who loads or stores.
-pub fn name_of_actor(actor: u16) -> String {
-    let who = Call::ALL
-        .get(usize::from(actor / 2))
-        .map_or("the warm boot", |(_, name, ..)| name);
-    format!(
-        "{} of {who}",
-        if actor % 2 == 1 {
-            "the store"
-        } else {
-            "the load"
-        }
-    )
-}
-
 /// The number of actors.
 pub const ACTORS: u16 = 2 * (WARM_BOOT + 1);
 
@@ -179,25 +195,15 @@ pub fn counted() -> Vec<Counter> {
 /// Index of a call's outcome among the counts.
 pub fn outcome(call: Call, x0: Option<u64>, vetoed: bool, early: bool) -> usize {
     let what = match (call, x0.map(|x0| x0 as i64)) {
-        (Off, None) => TURNED_ON,
+        (Off | Freeze, None) => TURNED_ON,
         (_, None) => RESUMED,
-        (Affinity | ClusterAffinity, Some(0)) => IS_ON,
-        (Affinity | ClusterAffinity, Some(1)) => IS_OFF,
-        (Affinity | ClusterAffinity, Some(2)) => IS_PENDING,
+        (Affinity | ClusterAffinity, Some(x0 @ 0..3)) => AFFINITIES[x0 as usize],
         (Count | Residency | Other, Some(0)) => NONE,
         (Count | Residency | Other, Some(1..)) => SOME,
         (Suspend | DefaultSuspend | SystemSuspend, Some(0)) if early => EARLY,
         (Suspend | DefaultSuspend | SystemSuspend, Some(0)) => ABANDONED,
-        (_, Some(0)) => SUCCESS,
         (_, Some(-3)) if vetoed => VETOED,
-        (_, Some(-3)) => DENIED,
-        (_, Some(-2)) => INVALID,
-        (_, Some(-4)) => ALREADY_ON,
-        (_, Some(-5)) => ON_PENDING,
-        (_, Some(-6)) => FAILURE,
-        (_, Some(-9)) => ADDRESS,
-        (_, Some(-1)) => UNSUPPORTED,
-        _ => OTHER,
+        (_, Some(x0)) => CODES.get(x0.wrapping_neg() as usize).unwrap_or(&OTHER),
     };
     let outcomes = call.outcomes();
     call.first()

@@ -7,6 +7,7 @@ use super::reached::{Call, STATES};
 use engine::SplitMix64;
 use interleavings::subject::{MOST_ACTIONS, MOST_CPUS, Script};
 use serde::{Deserialize, Serialize};
+use smc::MIGRATE;
 use std::ops::Range;
 
 /// A call that a CPU makes.
@@ -17,6 +18,8 @@ pub enum Ask {
     On(u8),
     /// CPU_OFF.
     Off,
+    /// CPU_FREEZE.
+    Freeze,
     /// CPU_SUSPEND to these states of the CPU, its cluster and the system: 0 runs, 1 keeps its
     /// contents, 2 loses them (the system: 1 loses them). `last` is the level at which an OS that
     /// coordinates says that this CPU is the last to go down.
@@ -31,9 +34,12 @@ pub enum Ask {
     Affinity(u8),
     /// AFFINITY_INFO of a CPU's cluster.
     ClusterAffinity(u8),
-    /// A call that passes the platform's answer on, by its function id; or one whose arguments are
-    /// wrong, by its place in [`passed::EDGES`].
+    /// A call that passes the platform's answer on, by its function id; one at the edge of its
+    /// arguments, by its place in [`passed::EDGES`]; or a stamp of the own CPU, from
+    /// [`passed::STAMPS`] on.
     Other(u32),
+    /// MIGRATE of the Trusted OS to a CPU.
+    Migrate(u8),
     /// PSCI_SET_SUSPEND_MODE: 0 the platform coordinates, 1 the OS does.
     Mode(u8),
     /// CPU_DEFAULT_SUSPEND: CPUs with odd numbers wait in a state that keeps their contents, of the
@@ -62,10 +68,11 @@ impl Ask {
         match self {
             Self::On(_) => On,
             Self::Off => Off,
+            Self::Freeze => Freeze,
             Self::Suspend { .. } => Suspend,
             Self::Affinity(_) => Affinity,
             Self::ClusterAffinity(_) => ClusterAffinity,
-            Self::Other(_) => Other,
+            Self::Other(_) | Self::Migrate(_) => Other,
             Self::Mode(_) => Mode,
             Self::DefaultSuspend => DefaultSuspend,
             Self::SystemSuspend => SystemSuspend,
@@ -80,6 +87,7 @@ impl std::fmt::Display for Ask {
         match self {
             Self::On(cpu) => write!(f, "CPU_ON of CPU {cpu}"),
             Self::Off => f.write_str("CPU_OFF"),
+            Self::Freeze => f.write_str("CPU_FREEZE"),
             Self::Suspend { states, last: 0 } => write!(f, "CPU_SUSPEND to {}", shown(states)),
             Self::Suspend { states, last } => {
                 let states = shown(states);
@@ -88,6 +96,7 @@ impl std::fmt::Display for Ask {
             Self::Affinity(cpu) => write!(f, "AFFINITY_INFO of CPU {cpu}"),
             Self::ClusterAffinity(cpu) => write!(f, "AFFINITY_INFO of the cluster of CPU {cpu}"),
             Self::Other(function) => f.write_str(passed::name(*function)),
+            Self::Migrate(cpu) => write!(f, "MIGRATE to CPU {cpu}"),
             Self::DefaultSuspend => f.write_str("CPU_DEFAULT_SUSPEND"),
             Self::SystemSuspend => f.write_str("SYSTEM_SUSPEND"),
             Self::Count { of, states } => {
@@ -135,16 +144,6 @@ impl Script for Scenario {
 
     fn leave_out(&mut self, cpu: usize, actions: Range<usize>) {
         self.cpus[cpu].drain(actions);
-    }
-
-    fn extras(&self) -> usize {
-        let named = self
-            .cpus
-            .iter()
-            .flatten()
-            .filter(|ask| matches!(ask, Ask::Suspend { last: 1.., .. }))
-            .count();
-        usize::from(self.os_initiated) + usize::from(self.resident.is_some()) + named
     }
 
     const PLAINER: &'static [fn(&mut Self)] = &[
@@ -213,6 +212,7 @@ impl Script for Scenario {
                 if let Ask::On(target)
                 | Ask::Affinity(target)
                 | Ask::ClusterAffinity(target)
+                | Ask::Migrate(target)
                 | Ask::Count { of: target, .. }
                 | Ask::Residency { of: target, .. } = *ask
                 {
@@ -279,7 +279,7 @@ impl Scenario {
             let resides = self.resident == Some(cpu as u8);
             for _ in 0..1 + random.below(3) {
                 asks.push(if resides && random.below(4) == 0 {
-                    Ask::Other(smc::MIGRATE)
+                    Ask::Migrate(random.below(crew.min(cpus) as u64) as u8)
                 } else {
                     asker.ask(random)
                 });
@@ -310,9 +310,13 @@ impl Asker {
         match call {
             On => Ask::On(other),
             Off => Ask::Off,
+            Freeze => Ask::Freeze,
             Affinity => Ask::Affinity(other),
             ClusterAffinity => Ask::ClusterAffinity(other),
-            Other => Ask::Other(passed::draw(random)),
+            Other => match passed::draw(random) {
+                MIGRATE => Ask::Migrate(other),
+                call => Ask::Other(call),
+            },
             Mode => Ask::Mode(random.below(2) as u8),
             DefaultSuspend => Ask::DefaultSuspend,
             SystemSuspend => Ask::SystemSuspend,

@@ -15,22 +15,24 @@ use super::passed;
 use super::reached::{WARM_BOOT, outcome};
 use super::scenario::Ask::*;
 use super::scenario::{Ask, Scenario};
+use ::points::Sink;
 use engine::Runner;
 use interleavings::subject::Invariant::{Answer, OneCpuOnWins, Statistics};
 use interleavings::subject::{
-    Access, Cause, ChoiceSource, Failure, Invariant, Kind, Limits, Machine, Main, Memory,
-    Operation, RunResult, Runs, Step, Wait, broken_lock,
+    Cause, ChoiceSource, Failure, Invariant, Kind, Limits, Machine, Main, Memory, Operation,
+    RunResult, Runs, Step, Wait, broken_lock,
 };
+use itertools::Itertools;
 use psci_faults::{EntryPoint, Outcome, PowerUp};
 use smc::*;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 
 /// The machine after its boot, with some CPUs running.
 struct Snapshot {
     memory: Memory,
     ledger: Ledger,
-    clusters: Vec<(bool, bool)>,
+    ports: Vec<Cell<bool>>,
     /// CPUs that are off, as a mask: also those that the port has not turned on.
     off: u64,
     /// The port's own data.
@@ -98,11 +100,7 @@ impl Runs<Scenario> for Session<'_> {
 
     fn cause(&mut self, failure: &Failure) -> Option<Cause> {
         let is_told = failure.invariant == Invariant::OneHolder;
-        if is_told {
-            None
-        } else {
-            broken_lock(self.board, |id| Some(lock(id)))
-        }
+        broken_lock(self.board, |id| Some(lock(id)).filter(|_| !is_told))
     }
 
     fn take_counts(&mut self, counts: &mut [u64]) {
@@ -118,18 +116,26 @@ impl Runs<Scenario> for Session<'_> {
         seeded::take_reached(psci_faults::PLACES.len(), each);
     }
 
-    fn accesses(&self, each: &mut dyn FnMut(Access)) {
-        let scenario = self.scenario.borrow();
-        let actor = |step: &Step| match step.did {
+    fn actor(&self, step: &Step) -> Option<u16> {
+        match step.did {
             Operation::Action { number } => {
-                let ask = scenario.ask(step.process.into(), number.into());
+                let ask = self
+                    .scenario
+                    .borrow()
+                    .ask(step.process.into(), number.into());
                 Some(ask.map_or(WARM_BOOT, |ask| ask.call() as u16))
             }
             Operation::Act { act, .. } if act == &RESET => Some(WARM_BOOT),
             _ => None,
-        };
-        let word = |cell| kind_of(self.board.shape, cell);
-        self.board.accesses(WARM_BOOT, actor, word, each);
+        }
+    }
+
+    fn first_actor(&self) -> u16 {
+        WARM_BOOT
+    }
+
+    fn word(&self, cell: u16) -> u16 {
+        kind_of(self.board.shape, cell)
     }
 }
 
@@ -162,8 +168,8 @@ impl Session<'_> {
         let blank = Memory::blank_of(&board.memory());
         board.memory_mut().restore(&blank);
         board.port.iter().for_each(|port| port.set_data(None));
-        let everybody_off = (0..count).fold(0, |mask, cpu| mask | 1 << cpu);
-        self.reset_cpus(everybody_off, &vec![(false, false); board.clusters.len()]);
+        let everybody_off = (1 << count) - 1;
+        self.reset_cpus(everybody_off, &vec![Cell::new(false); board.ports.len()]);
         self.start(BOOT, everybody_off & !1, ChoiceSource::Schedule(&[]));
         let ran = self.go();
         if ran.failure.is_some() {
@@ -172,11 +178,7 @@ impl Session<'_> {
         Ok(Snapshot {
             memory: board.memory().clone(),
             ledger: board.ledger.borrow().clone(),
-            clusters: board
-                .clusters
-                .iter()
-                .map(|cluster| (cluster.power.get(), cluster.port.get()))
-                .collect(),
+            ports: board.ports.clone(),
             off: board.states.iter().rev().fold(0, |off, cpu| {
                 off << 1 | u64::from(cpu.power.get() != Power::On)
             }),
@@ -191,10 +193,10 @@ impl Session<'_> {
             .port
             .iter()
             .for_each(|port| port.set_data(Some(&snapshot.data)));
-        self.reset_cpus(snapshot.off, &snapshot.clusters);
+        self.reset_cpus(snapshot.off, &snapshot.ports);
     }
 
-    fn reset_cpus(&self, off: u64, clusters: &[(bool, bool)]) {
+    fn reset_cpus(&self, off: u64, ports: &[Cell<bool>]) {
         for (index, cpu) in self.board.states.iter().enumerate() {
             let is_off = off >> index & 1 != 0;
             self.board.cpus()[index].begin(if is_off { Wait::Absent } else { Wait::Nothing });
@@ -205,12 +207,12 @@ impl Session<'_> {
             cpu.turn_ons.borrow_mut().clear();
             cpu.on_since.set(u32::from(!is_off));
             cpu.off_since.set(u32::from(is_off));
+            cpu.dark_since.set(u32::from(is_off));
             cpu.hook.set(None);
             cpu.marks.set(0);
         }
-        for (cluster, &(power, port)) in self.board.clusters.iter().zip(clusters) {
-            cluster.power.set(power);
-            cluster.port.set(port);
+        for (own, port) in self.board.ports.iter().zip(ports) {
+            own.set(port.get());
         }
     }
 
@@ -299,8 +301,7 @@ fn frame(
     match entry {
         BOOT => {
             board.comes_up();
-            let cluster = &board.clusters[board.state().cluster];
-            cluster.port.set(true);
+            board.ports[board.state().cluster].set(true);
             board.memory_mut().join(process);
             board.hook(Hook::SetUp, &[], &mut []);
             library.boot();
@@ -311,6 +312,7 @@ fn frame(
         }
         DOWN => {
             board.comes_up();
+            board.ledger.borrow_mut().stamps(process)[3] = board.now();
             enter(board, library.warm_boot());
             // The call that it comes from is the one before the next.
             let number = board.state().position.get().checked_sub(1);
@@ -359,21 +361,19 @@ fn enter(board: &Board, landing: EntryPoint) {
             .is_some()
     };
     if !right {
-        let asked = if resumes {
-            vec![cpu.resumes_at.get().to_string()]
-        } else {
-            cpu.turn_ons
-                .borrow()
-                .iter()
-                .filter(|turn_on| !turn_on.entered)
-                .map(|turn_on| turn_on.entry.to_string())
-                .collect()
+        let open = |turn_on: &&TurnOn| !turn_on.entered;
+        let asked = match resumes {
+            true => cpu.resumes_at.get().to_string(),
+            false => {
+                let turn_ons = cpu.turn_ons.borrow();
+                turn_ons
+                    .iter()
+                    .filter(open)
+                    .map(|turn_on| turn_on.entry)
+                    .join(" or ")
+            }
         };
-        let asked = if asked.is_empty() {
-            "nowhere".to_owned()
-        } else {
-            asked.join(" or ")
-        };
+        let asked = if asked.is_empty() { "nowhere" } else { &asked };
         let after = if resumes { "a suspend" } else { "a CPU_ON" };
         board.fail(
             Invariant::EntryPoint,
@@ -389,6 +389,7 @@ fn enter(board: &Board, landing: EntryPoint) {
 const SUCCESS: u64 = 0;
 const ALREADY_ON: u64 = -4i64 as u64;
 const ON_PENDING: u64 = -5i64 as u64;
+const INVALID_ADDRESS: u64 = -9i64 as u64;
 
 /// Draws the platform's answers to a call: the refusals that are due, and whether the entry point
 /// is a wrong address. They are drawn before the platform is asked, so that a library that does not
@@ -396,7 +397,7 @@ const ON_PENDING: u64 = -5i64 as u64;
 fn draw_answers(board: &Board, ask: Ask, asks: Request) -> (u64, bool) {
     let loses = match asks {
         Request::Suspend { states, .. } | Request::DefaultSuspend(states) => states[0] == 2,
-        Request::Off | Request::SystemSuspend(_) => true,
+        Request::Off(_) | Request::SystemSuspend(_) => true,
         Request::Nothing | Request::Mode => false,
     };
     let due = if loses && board.answer(Kind::Denied, 2) == 1 {
@@ -408,14 +409,18 @@ fn draw_answers(board: &Board, ask: Ask, asks: Request) -> (u64, bool) {
         On(_) => (2, true),
         Suspend { .. } => (2, loses),
         DefaultSuspend | SystemSuspend => (3, loses),
-        Other(0x8000_0000..) => (passed::ANSWERS, false),
+        Freeze | Migrate(_) | Other(0x8000_0000..) => (passed::ANSWERS, false),
         _ => (1, false),
     };
-    let answered = board.answer(Kind::Answered, answers);
+    let answered = match ask {
+        // A port has no hook for it.
+        Freeze if board.port.is_some() => passed::NOT_OFFERED,
+        _ => board.answer(Kind::Answered, answers),
+    };
     board.state().answered.set(answered);
     match (ask, answered) {
-        (DefaultSuspend | SystemSuspend, 2) => (NOT_OFFERED, false),
-        (Other(_), _) | (_, 0) => (due, false),
+        (DefaultSuspend | SystemSuspend, 2) | (Freeze, passed::NOT_OFFERED) => (NOT_OFFERED, false),
+        (Other(_) | Migrate(_), _) | (_, 0) => (due, false),
         _ => (due | if enters { WRONG_ENTRY } else { 0 }, true),
     }
 }
@@ -426,7 +431,8 @@ fn call(board: &Board, library: &Library<'_>, number: usize, ask: Ask) -> (Optio
     let process = board.process();
     let (pc, context_id) = layout::entry_of(process, number);
     let asks = match ask {
-        Off => Request::Off,
+        Off => Request::Off(SYSTEM),
+        Freeze => Request::Off([0; 3]),
         Suspend { states, last } => Request::Suspend { states, last },
         DefaultSuspend => Request::DefaultSuspend(layout::default_suspend(process)),
         SystemSuspend => Request::SystemSuspend(SYSTEM),
@@ -488,44 +494,73 @@ impl Call<'_> {
     /// Makes the call; returns X0, or `None` where it does not return.
     fn make(&self, ask: Ask) -> Option<u64> {
         let Entry { pc, context_id, .. } = self.entry;
-        match ask {
-            On(target) => Some(self.turn_on(target)),
-            Off => self.turn_off(),
+        Some(match ask {
+            Off => return self.turn_off(CPU_OFF),
+            Freeze => return self.turn_off(CPU_FREEZE),
+            On(target) => self.turn_on(ask, target.into()),
             Suspend { states, last } => {
                 let raw = u64::from(layout::power_state(states, last));
-                Some(self.suspend(CPU_SUSPEND, [raw, pc, context_id]))
+                self.suspend(CPU_SUSPEND, [raw, pc, context_id])
             }
-            DefaultSuspend => Some(self.suspend(CPU_DEFAULT_SUSPEND, [pc, context_id, 0])),
-            SystemSuspend => Some(self.suspend_the_system()),
-            Affinity(target) => Some(self.ask_affinity(target, false)),
-            ClusterAffinity(target) => Some(self.ask_affinity(target, true)),
-            Other(function) => Some(self.ask_the_platform(function)),
-            Mode(mode) => Some(self.set_mode(mode)),
-            Count { of, states } => Some(self.ask_statistics(of, states, true)),
-            Residency { of, states } => Some(self.ask_statistics(of, states, false)),
-        }
+            DefaultSuspend => self.suspend(CPU_DEFAULT_SUSPEND, [pc, context_id, 0]),
+            SystemSuspend => self.suspend_the_system(),
+            Affinity(target) => self.ask_affinity(ask, target.into(), false),
+            ClusterAffinity(target) => self.ask_affinity(ask, target.into(), true),
+            Other(call @ passed::STAMPS..0x8000_0000) => self.read_stamp(call - passed::STAMPS),
+            Other(call) => self.ask_the_platform(call, self.process),
+            Migrate(target) => self.ask_the_platform(MIGRATE, target.into()),
+            Mode(mode) => self.set_mode(mode),
+            Count { of, states } => self.ask_statistics(of, states, true),
+            Residency { of, states } => self.ask_statistics(of, states, false),
+        })
     }
 
     /// Makes a call that must return; returns X0. Of short arguments the upper halves have no
     /// meaning.
     fn ask(&self, function: u32, arguments: [u64; 3]) -> u64 {
+        let Self { board, library, .. } = *self;
         let upper = u64::from(function & SMC64 == 0) * (0xdead << 32);
         let arguments = arguments.map(|argument| argument | upper);
-        returned(self.board, library::ask(self.library, function, arguments))
+        returned(board, library::ask(board, library, function, arguments))[0]
     }
 
     fn others(&self) -> impl Iterator<Item = usize> {
         (0..self.board.cpus().len()).filter(|&other| other != self.process)
     }
 
+    /// True if what began at this operation began before the call.
+    fn is_since(&self, operation: &Cell<u32>) -> bool {
+        (1..=self.called).contains(&operation.get())
+    }
+
     /// True if the CPU has been on since before the call.
     fn was_on(&self, other: usize) -> bool {
-        (1..=self.called).contains(&self.board.states[other].on_since.get())
+        self.is_since(&self.board.states[other].on_since)
     }
 
     /// True if the CPU has been off since before the call.
     fn was_off(&self, other: usize) -> bool {
-        (1..=self.called).contains(&self.board.states[other].off_since.get())
+        self.is_since(&self.board.states[other].off_since)
+    }
+
+    /// True if all others have been off since before the call, and none is frozen.
+    fn others_were_off(&self) -> bool {
+        let one = self.board.ledger.borrow().one_not_off(self.process);
+        one.is_none() && self.others().all(|other| self.was_off(other))
+    }
+
+    /// True if the CPU has been without power since before the call.
+    fn was_dark(&self, other: usize) -> bool {
+        let other = &self.board.states[other];
+        other.power.get() == Power::Off && self.is_since(&other.dark_since)
+    }
+
+    /// True if a CPU_ON of the CPU has succeeded, and it has not entered for it.
+    fn is_pending(&self, other: usize) -> bool {
+        let turn_ons = self.board.states[other].turn_ons.borrow();
+        turn_ons
+            .iter()
+            .any(|turn_on| turn_on.result == Some(SUCCESS) && !turn_on.entered)
     }
 
     /// CPU_SUSPEND, or another call that resumes at the entry point.
@@ -535,16 +570,16 @@ impl Call<'_> {
     }
 
     /// CPU_ON of a CPU.
-    fn turn_on(&self, target: u8) -> u64 {
+    fn turn_on(&self, ask: Ask, target: usize) -> u64 {
         let Self {
             board,
             process,
             entry,
             ..
         } = *self;
-        let target_index = usize::from(target);
-        let other = &board.states[target_index];
-        let (on, off) = (other.on_since.get(), other.off_since.replace(0));
+        let other = &board.states[target];
+        let off = other.off_since.replace(0);
+        let pending = self.is_pending(target);
         let place = other.turn_ons.borrow().len();
         let undecided = other.turn_ons.borrow().iter().any(TurnOn::is_open);
         other.turn_ons.borrow_mut().push(TurnOn {
@@ -552,42 +587,46 @@ impl Call<'_> {
             result: None,
             entered: false,
         });
-        let x0 = self.ask(
-            CPU_ON | SMC64,
-            [board.shape.mpidr(target_index), entry.pc, entry.context_id],
-        );
+        let arguments = [board.shape.mpidr(target), entry.pc, entry.context_id];
+        let x0 = self.ask(CPU_ON | SMC64, arguments);
         other.turn_ons.borrow_mut()[place].result = Some(x0);
         board.keep_books(|books| books.turned_on(process, x0));
         let entered = other.turn_ons.borrow()[place].entered;
         if x0 != SUCCESS && entered {
             board.fail(OneCpuOnWins, format!("CPU_ON of CPU {target} returned {} to CPU {process}, and CPU {target} entered where that call said", x0 as i64));
         }
-        if x0 == SUCCESS && on != 0 && other.on_since.get() == on && target_index != process {
-            board.fail(
-                Invariant::Affinity,
-                format!(
-                    "CPU_ON of CPU {target} returned SUCCESS to CPU {process}, and CPU {target} was on all the time"
-                ),
-            );
-        }
         let alone = other.turn_ons.borrow().len() == place + 1;
-        if matches!(x0, ALREADY_ON | ON_PENDING) && off != 0 && !undecided && alone {
-            board.fail(
-                Invariant::Affinity,
-                format!(
-                    "CPU_ON of CPU {target} returned {} to CPU {process}, and CPU {target} was off all the time",
-                    x0 as i64
-                ),
-            );
-        }
-        if x0 != SUCCESS && off != 0 && !undecided && alone && other.power.get() == Power::Off {
+        let was_off = off != 0 && !undecided && alone;
+        let is_on = x0 == ALREADY_ON;
+        let is_refused = matches!(x0, ON_PENDING | INVALID_ADDRESS);
+        let wrong = [
+            (
+                x0 == SUCCESS && self.was_on(target) && target != process,
+                "on",
+            ),
+            ((is_on || x0 == ON_PENDING) && was_off, "off"),
+            (is_on && self.was_dark(target), "without power"),
+            (pending && !is_refused && self.was_dark(target), "pending"),
+        ];
+        self.hold_affinity(ask, x0, &wrong);
+        if x0 != SUCCESS && was_off && other.power.get() == Power::Off {
             other.off_since.set(board.step_count());
         }
         x0
     }
 
-    /// CPU_OFF; X0 if it returned.
-    fn turn_off(&self) -> Option<u64> {
+    /// Of what was the case all the time, nothing makes the answer wrong.
+    fn hold_affinity(&self, ask: Ask, x0: u64, wrong: &[(bool, &str)]) {
+        if let Some((_, was)) = wrong.iter().find(|(is, _)| *is) {
+            let (cpu, x0) = (self.process, x0 as i64);
+            let what =
+                format!("{ask} returned {x0} to CPU {cpu}, and its target was {was} all the time");
+            self.board.fail(Invariant::Affinity, what);
+        }
+    }
+
+    /// CPU_OFF or CPU_FREEZE; X0 if it returned.
+    fn turn_off(&self, function: u32) -> Option<u64> {
         let Self {
             board,
             library,
@@ -596,7 +635,7 @@ impl Call<'_> {
         } = *self;
         let cpu = &board.states[process];
         cpu.on_since.set(0);
-        match library::ask(library, CPU_OFF, [0; 3]) {
+        match library::ask(board, library, function, [0; 3]) {
             Outcome::Return([x0, ..]) => {
                 cpu.on_since.set(board.step_count());
                 Some(x0)
@@ -613,7 +652,7 @@ impl Call<'_> {
         let Self { board, process, .. } = *self;
         let x0 = self.suspend(SYSTEM_SUSPEND, [self.entry.pc, self.entry.context_id, 0]);
         let refused = x0 == DENIED && !board.ledger.borrow().was_vetoed(process);
-        if refused && self.others().all(|other| self.was_off(other)) {
+        if refused && self.others_were_off() {
             board.fail(
                 Answer,
                 format!("SYSTEM_SUSPEND returned DENIED to CPU {process}, and all other CPUs were off all the time"),
@@ -622,57 +661,80 @@ impl Call<'_> {
         x0
     }
 
-    /// AFFINITY_INFO of a CPU, or of its cluster.
-    fn ask_affinity(&self, target: u8, cluster: bool) -> u64 {
-        let Self { board, process, .. } = *self;
-        let target_index = usize::from(target);
-        let before: Vec<_> = board
-            .states
-            .iter()
-            .enumerate()
-            .filter(|(index, state)| {
-                if cluster {
-                    state.cluster == board.states[target_index].cluster
-                } else {
-                    *index == target_index
-                }
-            })
-            .map(|(_, other)| (other, other.on_since.get(), other.off_since.get()))
-            .collect();
-        let arguments = [board.shape.mpidr(target_index), u64::from(cluster), 0];
+    /// AFFINITY_INFO of a CPU, or of its cluster: ON if anything of it is on, else ON_PENDING if
+    /// anything is to come up (PSCI DEN0022, 5.7).
+    fn ask_affinity(&self, ask: Ask, target: usize, cluster: bool) -> u64 {
+        let shape = self.board.shape;
+        let of =
+            |&cpu: &usize| cpu == target || cluster && shape.cluster(cpu) == shape.cluster(target);
+        let mut all = (0..shape.cpus).filter(of);
+        let pending = all.clone().any(|cpu| self.is_pending(cpu));
+        let arguments = [shape.mpidr(target), u64::from(cluster), 0];
         let x0 = self.ask(AFFINITY_INFO | SMC64, arguments);
-        let still_on = before
-            .iter()
-            .any(|(other, on, _)| *on != 0 && other.on_since.get() == *on);
-        let still_off = before
-            .iter()
-            .all(|(other, _, off)| *off != 0 && other.off_since.get() == *off);
-        if still_on && x0 != 0 || still_off && x0 != 1 {
-            let was = if still_on { "on" } else { "off" };
-            let of = if cluster { "the cluster of " } else { "" };
-            board.fail(
-                Invariant::Affinity,
-                format!("AFFINITY_INFO told CPU {process} {x0} of {of}CPU {target}, which was {was} all the time"),
-            );
-        }
+        let is_on = all.clone().any(|cpu| self.was_on(cpu));
+        let is_off = all.clone().all(|cpu| self.was_off(cpu));
+        let is_pending = pending && all.all(|cpu| self.was_dark(cpu));
+        let wrong = [
+            (is_on && x0 != 0, "on"),
+            (is_off && x0 != 1, "off"),
+            (is_pending && x0 != 2, "pending"),
+        ];
+        self.hold_affinity(ask, x0, &wrong);
         x0
     }
 
     /// A call that passes the platform's answer on.
-    fn ask_the_platform(&self, call: u32) -> u64 {
+    fn ask_the_platform(&self, call: u32, named: usize) -> u64 {
         let Self { board, process, .. } = *self;
         let home = board.resident.get().map(usize::from);
         let answered = board.state().answered.get() as usize;
-        let (function, first, second, right) = passed::passes(call, process, home, board, answered);
+        let (function, first, second, right) =
+            passed::passes(call, process, named, home, board, answered);
         board.state().asks_about.set(Some([first, second]));
         let x0 = self.ask(function, [first, second, 0]);
-        let right = board.state().passed.take().unwrap_or(right);
-        if x0 != right {
-            let (name, x0, right) = (passed::name(call), x0 as i64, right as i64);
-            board.fail(
-                Answer,
-                format!("{name} of {first:#x} and {second:#x} returned {x0} to CPU {process}, and the platform's answer makes {right}"),
-            );
+        // The Trusted OS moves to a CPU that is on (PSCI DEN0022, 5.8.2).
+        let may_be_off = self.was_off(named) || x0 == DENIED && !self.was_on(named);
+        let right = match board.state().passed.take() {
+            Some(right) => right,
+            None if call == MIGRATE && home == Some(process) && may_be_off => DENIED,
+            None => right,
+        };
+        let unheard = board.state().asks_about.take().is_some();
+        let why = if unheard && matches!(call, SYSTEM_OFF | SYSTEM_RESET) {
+            "the platform was not told".to_owned()
+        } else if x0 != right {
+            format!("the platform's answer makes {}", right as i64)
+        } else {
+            return x0;
+        };
+        let (name, x0) = (passed::name(call), x0 as i64);
+        let what = format!(
+            "{name} of {first:#x} and {second:#x} returned {x0} to CPU {process}, and {why}"
+        );
+        board.fail(Answer, what)
+    }
+
+    /// A stamp of the own CPU by PMF, in the long form of the call or in the short one. One that is
+    /// older than the CPU's last call reads as 0.
+    fn read_stamp(&self, stamp: u32) -> u64 {
+        let Self {
+            board,
+            library,
+            process,
+            ..
+        } = *self;
+        let function = PMF_GET_TIMESTAMP | ((stamp & 1) * SMC64);
+        let arguments = [
+            (0x4100_0400 | stamp).into(),
+            board.shape.argument(process),
+            1,
+        ];
+        let [x0, low, high, _] = returned(board, library::ask(board, library, function, arguments));
+        let stamps = *board.ledger.borrow_mut().stamps(process);
+        let taken = stamps[stamp as usize];
+        let (read, right) = (low | high << 32, if taken < stamps[0] { 0 } else { taken });
+        if (x0, read) != (0, right) {
+            board.fail(Statistics, format!("PMF_GET_TIMESTAMP tells CPU {process} that its stamp {stamp} is {read:#x}, and {right:#x} would be right"));
         }
         x0
     }
@@ -686,27 +748,23 @@ impl Call<'_> {
             ..
         } = *self;
         let x0 = self.ask(PSCI_SET_SUSPEND_MODE, [u64::from(mode), 0, 0]);
-        let before = board.ledger.borrow().mode_before();
         let ledger = board.ledger.borrow();
-        let (mut must, mut must_not) = (before == Some(mode), false);
-        if before.is_some_and(|before| before != mode) {
-            match mode {
-                0 => {
-                    must = self.others().all(|other| self.was_off(other));
-                    must_not = self.others().any(|other| self.was_on(other));
-                }
-                _ => {
-                    let (had, may_have) = if board.options.lse {
-                        ledger.suspended_before(called)
-                    } else {
-                        (false, false)
-                    };
-                    must =
-                        !may_have && self.others().all(|other| ledger.awake_since(other, called));
-                    must_not = had || self.others().any(|other| ledger.slept_since(other, called));
-                }
+        let (must, must_not) = match ledger.mode_before() {
+            None => (false, false),
+            Some(before) if before == mode => (true, false),
+            _ if mode == 0 => (
+                self.others_were_off(),
+                self.others().any(|other| self.was_on(other)),
+            ),
+            _ => {
+                let (had, may_have) = ledger.suspended_before(called);
+                let (had, may_have) = (had && board.options.lse, may_have && board.options.lse);
+                (
+                    !may_have && self.others().all(|other| ledger.awake_since(other, called)),
+                    had || self.others().any(|other| ledger.slept_since(other, called)),
+                )
             }
-        }
+        };
         drop(ledger);
         if must && x0 != SUCCESS || must_not && x0 != DENIED {
             let right = if must {
@@ -729,11 +787,11 @@ impl Call<'_> {
     /// PSCI_STAT_COUNT of states, or PSCI_STAT_RESIDENCY.
     fn ask_statistics(&self, of: u8, states: States, is_count: bool) -> u64 {
         let Self { board, process, .. } = *self;
-        let last = highest(&states);
-        let level = usize::from(last);
+        let level = usize::from(highest(&states));
         let target = usize::from(of);
         let [counts, _, least, _] = board.ledger.borrow().counts(target, level, states[level]);
-        let raw = u64::from(layout::power_state(states, last));
+        // Nobody goes down: the level at which the caller would be the last has no meaning.
+        let raw = u64::from(layout::power_state(states, 2));
         let function = if is_count {
             PSCI_STAT_COUNT
         } else {
@@ -741,30 +799,31 @@ impl Call<'_> {
         };
         let x0 = self.ask(function | SMC64, [board.shape.argument(target), raw, 0]);
         let [_, began, _, most] = board.ledger.borrow().counts(target, level, states[level]);
-        if is_count && !(counts..=began).contains(&x0) {
+        let microseconds = |ticks: u64| ticks.saturating_mul(1_000_000) / FREQUENCY;
+        let (least, most) = match is_count {
+            true => (counts, began),
+            false => (microseconds(least), microseconds(most)),
+        };
+        if !(least..=most).contains(&x0) {
+            let name = smc::name(function).unwrap_or_default();
             board.fail(
                 Statistics,
-                format!("PSCI_STAT_COUNT returned {x0} to CPU {process}, and there were {counts} to {began} stays"),
+                format!(
+                    "{name} returned {x0} to CPU {process}, and {least} to {most} would be right"
+                ),
             );
-        }
-        let microseconds = |ticks: u64| ticks.saturating_mul(1_000_000) / FREQUENCY;
-        let (least, most) = (microseconds(least), microseconds(most));
-        if !is_count && !(least..=most).contains(&x0) {
-            board.fail(Statistics, format!(
-                "PSCI_STAT_RESIDENCY returned {x0} to CPU {process}, after stays of {least} to {most} us"
-            ));
         }
         x0
     }
 }
 
-/// X0 of a call that must return.
-fn returned(board: &Board, outcome: Outcome) -> u64 {
+/// The results of a call that must return.
+fn returned(board: &Board, outcome: Outcome) -> [u64; 4] {
     board.check_holder("returns to the normal world");
     match outcome {
-        Outcome::Return([x0, ..]) => {
-            board.does(&RETURNED, x0);
-            x0
+        Outcome::Return(results) => {
+            board.does(&RETURNED, results[0]);
+            results
         }
         Outcome::Enter(landing) => board.fail(
             Invariant::EntryPoint,

@@ -6,11 +6,7 @@
 use self::Occupation::*;
 use super::acts;
 use super::acts::*;
-use super::library::Library;
-use super::library::{
-    BY_SOFTIRQ, BY_THREAD, GRACE_PERIOD_WAKES, INTERRUPTS, LAZY, LOOKS, OFFLOAD_WAKES,
-    SOFTIRQ_RUNS, SOFTIRQS,
-};
+use super::library::{Count, Library};
 use super::names::{OF_GROUP, OF_RCU, OF_RCU_CPU};
 use super::oracle::{Oracle, STANDS};
 use super::scenario::{Action, DEPTH, Idle, KernelScenario, Mode, Urgency, stall_s};
@@ -675,7 +671,7 @@ impl<'k> RunningCpu<'k> {
 
     /// The softirq; whether callbacks are left for another one.
     fn core(&self) -> bool {
-        self.oracle().saw(SOFTIRQ_RUNS);
+        self.oracle().saw(Count::SoftirqRuns);
         self.state.in_softirq.set(true);
         let more = self.rcu.rcu.core(self);
         self.state.in_softirq.set(false);
@@ -757,7 +753,7 @@ impl<'k> RunningCpu<'k> {
         );
         self.act(&QUEUES, number);
         if self.mode.is_lazy(urgency, self.process()) {
-            self.oracle().saw(LAZY);
+            self.oracle().saw(Count::Lazy);
         }
         let callback = Callback {
             function: self.cpu as u32,
@@ -1020,15 +1016,15 @@ impl Platform for Kernel {
     }
 
     fn raise_softirq(&self) {
-        self.oracle().saw(SOFTIRQS);
+        self.oracle().saw(Count::Softirqs);
         self.states[self.process()].softirq.set(true);
     }
 
     fn wake(&self, thread: Thread) {
         self.oracle().saw(if thread == GracePeriod {
-            GRACE_PERIOD_WAKES
+            Count::GracePeriodWakes
         } else {
-            OFFLOAD_WAKES
+            Count::OffloadWakes
         });
         // Others may go until it has settled: nothing is borrowed then.
         self.settle();
@@ -1041,7 +1037,7 @@ impl Platform for Kernel {
     }
 
     fn resched(&self, cpu: usize) {
-        self.oracle().saw(INTERRUPTS);
+        self.oracle().saw(Count::Interrupts);
         self.tell(&self.states[cpu].told);
         self.states[cpu].resched.set(true);
         if matches!(self.states[cpu].doing.get(), Idle(..)) {
@@ -1065,8 +1061,11 @@ impl Platform for Kernel {
         let number = callback.argument as usize;
         self.act(&INVOKES, number);
         let by_softirq = self.states[self.process()].in_softirq.get();
-        self.oracle()
-            .saw(if by_softirq { BY_SOFTIRQ } else { BY_THREAD });
+        self.oracle().saw(if by_softirq {
+            Count::BySoftirq
+        } else {
+            Count::ByThread
+        });
         self.keep(|oracle| oracle.invoke(number));
         // Whoever frees an object writes to it, after all who read it.
         let object = self.oracle().frees(number);
@@ -1107,7 +1106,7 @@ impl Sink for Kernel {
         if point == GRACE_PERIOD_START {
             self.keep(|oracle| oracle.grace_period_starts(number, self.jiffy()));
         } else if point == FORCE_QUIESCENT_STATE {
-            self.oracle().saw(LOOKS);
+            self.oracle().saw(Count::Looks);
         } else if point == GRACE_PERIOD_END {
             self.keep(|oracle| oracle.grace_period_ends(number));
         }

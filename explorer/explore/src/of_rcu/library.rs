@@ -65,10 +65,11 @@ impl<K: Platform> Library<K> {
         self.rcu.context_switch(kernel, &self.readers[from]);
     }
 
-    pub(crate) fn counts(&self) -> [u64; COUNTED.len()] {
+    pub(crate) fn counts(&self) -> Counts {
         let of_periods = self.rcu.grace_period_counters();
-        let mut counts = [0; COUNTED.len()];
-        (counts[7], counts[8]) = (of_periods.grace_periods, of_periods.force_quiescent_states);
+        let mut counts = Counts::default();
+        counts[Count::Ended as usize] = of_periods.grace_periods;
+        counts[Count::Looks as usize] = of_periods.force_quiescent_states;
         for cpu in 0..self.rcu.settings().cpus {
             let counters = self.rcu.counters(cpu);
             let of_cpu = [
@@ -99,47 +100,43 @@ impl<K: Platform> Library<K> {
     }
 }
 
-/// Counters that the library keeps.
-pub const COUNTED: [Counter; 17] = [
-    counted("callbacks", "queued"),
-    counted("callbacks", "invoked by the softirq"),
-    counted("callbacks", "invoked by a thread"),
-    counted("callbacks", "left"),
-    counted("callbacks", "queued at leisure"),
-    counted("callbacks", "queued in a bypass list"),
-    counted("callbacks", "taken over from a CPU that is off"),
-    counted("grace periods", "ended"),
-    counted("grace periods", "with a look at who holds them up"),
-    counted("quiescent states", "reported by the CPU"),
-    counted("quiescent states", "reported for an idle CPU"),
-    counted("quiescent states", "asked for by an interrupt"),
-    counted("wake-ups", "of the grace-period thread"),
-    counted("wake-ups", "of offload threads"),
-    counted("wake-ups", "put off"),
-    counted("softirqs", "raised"),
-    counted("softirqs", "run"),
-];
+interleavings::worded! {
+    /// The counters that the library keeps, each as what it counts and what of that.
+    #[derive(Clone, Copy, PartialEq)]
+    enum Count;
+    /// Both, behind each other.
+    fn words;
 
-/// Places of what the kernel sees as well.
-pub const QUEUED: usize = 0;
-pub const BY_SOFTIRQ: usize = 1;
-pub const BY_THREAD: usize = 2;
-pub const LAZY: usize = 4;
-pub const ADOPTED: usize = 6;
-pub const ENDED: usize = 7;
-pub const LOOKS: usize = 8;
-pub const INTERRUPTS: usize = 11;
-pub const GRACE_PERIOD_WAKES: usize = 12;
-pub const OFFLOAD_WAKES: usize = 13;
-pub const SOFTIRQS: usize = 15;
-pub const SOFTIRQ_RUNS: usize = 16;
+    Queued = "callbacks, queued",
+    BySoftirq = "callbacks, invoked by the softirq",
+    ByThread = "callbacks, invoked by a thread",
+    Left = "callbacks, left",
+    Lazy = "callbacks, queued at leisure",
+    Bypass = "callbacks, queued in a bypass list",
+    Adopted = "callbacks, taken over from a CPU that is off",
+    Ended = "grace periods, ended",
+    Looks = "grace periods, with a look at who holds them up",
+    Reported = "quiescent states, reported by the CPU",
+    Forced = "quiescent states, reported for an idle CPU",
+    Interrupts = "quiescent states, asked for by an interrupt",
+    GracePeriodWakes = "wake-ups, of the grace-period thread",
+    OffloadWakes = "wake-ups, of offload threads",
+    DeferredWakes = "wake-ups, put off",
+    Softirqs = "softirqs, raised",
+    SoftirqRuns = "softirqs, run",
+}
 
-const fn counted(of: &'static str, what: &'static str) -> Counter {
-    Counter {
-        group: "what RCU did",
-        of,
-        what,
-    }
+/// A number for each counter.
+pub type Counts = [u64; Count::ALL.len()];
+
+/// All counters.
+pub fn counted() -> Vec<Counter> {
+    let counter = |count: Count| {
+        let (of, what) = count.words().split_once(", ").unwrap_or_default();
+        let group = "what RCU did";
+        Counter { group, of, what }
+    };
+    Count::ALL.map(counter).to_vec()
 }
 
 /// Jiffies in a second.

@@ -33,7 +33,6 @@ impl Subject for Rcu {
 
     const NAME: &'static str = "rcu";
     const LAST: &'static str = names::CLOCK;
-    const NAMES: [fn(u16) -> String; 2] = [names::name_of_kind, name_of_actor];
     const ROUND: u64 = 64;
 
     fn machines(&self) -> &[Mode] {
@@ -45,11 +44,11 @@ impl Subject for Rcu {
     }
 
     fn counted(&self) -> Vec<Counter> {
-        library::COUNTED.to_vec()
+        library::counted()
     }
 
     fn kinds(&self) -> Kinds {
-        let (words, actors) = (names::KINDS as u16, 2 * Action::KINDS.len() as u16);
+        let (words, actors) = (names::KINDS as u16, 2 * Action::KINDS);
         Kinds {
             words,
             actors,
@@ -74,19 +73,6 @@ impl Subject for Rcu {
     fn names(&self, mode: Mode, script: &KernelScenario) -> (Names, u16) {
         (session::names(mode, script), 1)
     }
-}
-
-/// The name of who loads or stores.
-fn name_of_actor(actor: u16) -> String {
-    let who = Action::KINDS[usize::from(actor / 2)];
-    format!(
-        "{} of a CPU that {who}",
-        if actor % 2 == 1 {
-            "the store"
-        } else {
-            "the load"
-        }
-    )
 }
 
 impl Rcu {

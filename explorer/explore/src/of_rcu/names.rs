@@ -1,7 +1,7 @@
 //! Names of the library's words.
 
 use super::scenario::POINTERS;
-use crate::words::{Things, find, kind_in_words, words};
+use crate::words::{Things, find, words};
 use interleavings::subject::Names;
 
 /// The waits of CPUs, for the next jiffy and for work.
@@ -60,17 +60,6 @@ pub const KINDS: usize = OF_NODE.len() + OF_RCU_CPU.len() + OF_GROUP.len() + OF_
 pub fn kind_of(counts: [u16; 3], cell: u16) -> u16 {
     let found = find(&words_of(counts), cell.into());
     found.map_or(KINDS - 1, |found| found.kind) as u16
-}
-
-/// The name of a kind of word.
-pub fn name_of_kind(kind: u16) -> String {
-    let things: [Things; 4] = [
-        (1, "a node's ", &OF_NODE),
-        (1, "a CPU's ", &OF_RCU_CPU),
-        (1, "a group's ", &OF_GROUP),
-        (1, "", &OF_RCU),
-    ];
-    kind_in_words(&things, kind, "a pointer")
 }
 
 const OF_NODE: [&str; 5] = [

@@ -1,7 +1,7 @@
 //! The invariants of RCU, which hold whatever happens: the check watches from outside, and takes no
 //! operation.
 
-use super::library::{ADOPTED, COUNTED, ENDED, QUEUED};
+use super::library::{Count, Counts};
 use crate::held;
 use interleavings::subject::Invariant::*;
 use interleavings::subject::{Breach, Invariant};
@@ -35,8 +35,8 @@ pub(crate) struct Oracle {
     freed: Vec<bool>,
     /// For each CPU: whether it is where no reader can be, or when it last was.
     quiet: Vec<(bool, u64)>,
-    /// Counts that the library keeps as well, by position in [`COUNTED`].
-    seen: [u64; COUNTED.len()],
+    /// Counts that the library keeps as well, by their [`Count`].
+    seen: Counts,
     /// Grace periods that have started, and the moment of the last start.
     started: u64,
     start: u64,
@@ -60,7 +60,12 @@ const MOST_PERIODS: [u64; 2] = [16, 32];
 const SOON: u64 = 48;
 
 /// Counts of what is not seen from outside, or is compared by itself.
-const UNSEEN: [usize; 5] = [3, 5, 9, 10, 14];
+const UNSEEN: [Count; 4] = [
+    Count::Bypass,
+    Count::Reported,
+    Count::Forced,
+    Count::DeferredWakes,
+];
 
 /// Jiffies for which the clock passes a CPU that stands still, at most.
 pub const STANDS: u64 = 3;
@@ -135,7 +140,7 @@ impl Oracle {
     /// ended that was there.
     pub(crate) fn grace_period_ends(&mut self, number: u32) -> Result<(), Breach> {
         let start = self.start;
-        self.saw(ENDED);
+        self.saw(Count::Ended);
         self.lasts_since = None;
         self.next_moment();
         if let Some(cpu) = self
@@ -187,28 +192,20 @@ impl Oracle {
         })
     }
 
-    /// Something happened that the library counts as well, by its place in [`COUNTED`].
-    pub(crate) fn saw(&mut self, what: usize) {
-        self.seen[what] += 1;
+    /// Something happened that the library counts as well.
+    pub(crate) fn saw(&mut self, what: Count) {
+        self.seen[what as usize] += 1;
     }
 
     /// The library's counts agree with what happened.
-    pub(crate) fn compare(&self, counts: &[u64; COUNTED.len()]) -> Result<(), Breach> {
-        let right = |of: &str, what: &str, count: u64, right: u64| {
+    pub(crate) fn compare(&self, counts: &Counts) -> Result<(), Breach> {
+        let mut seen = self.seen;
+        seen[Count::Left as usize] = self.left as u64;
+        for of in Count::ALL.into_iter().filter(|of| !UNSEEN.contains(of)) {
+            let (count, right) = (counts[of as usize], seen[of as usize]);
             held(count == right, Statistics, || {
-                format!("{of}, {what}, are counted as {count}, and were {right}")
-            })
-        };
-        for at in (0..COUNTED.len()).filter(|at| !UNSEEN.contains(at)) {
-            let seen = self.seen[at];
-            right(COUNTED[at].of, COUNTED[at].what, counts[at], seen)?;
-        }
-        let left = self.left as u64;
-        let invoked = counts[1] + counts[2];
-        if counts[3] != left || invoked != counts[QUEUED] - left {
-            let left = counts[QUEUED].saturating_sub(left);
-            let what = format!("callbacks, invoked, are counted as {invoked}, and were {left}");
-            return Err((Statistics, what));
+                format!("{}, are counted as {count}, and were {right}", of.words())
+            })?;
         }
         Ok(())
     }
@@ -278,7 +275,7 @@ impl Oracle {
     /// A callback is about to be queued that frees an object; returns its number.
     pub(crate) fn queue(&mut self, cpu: usize, object: usize, jiffy: u64, may_wait: bool) -> usize {
         let at = self.next_moment();
-        self.saw(QUEUED);
+        self.saw(Count::Queued);
         self.queued.push(Callback {
             at,
             invoked: false,
@@ -297,7 +294,7 @@ impl Oracle {
         if count == 0 {
             return;
         }
-        self.seen[ADOPTED] += count as u64;
+        self.seen[Count::Adopted as usize] += count as u64;
         for callback in self
             .queued
             .iter_mut()

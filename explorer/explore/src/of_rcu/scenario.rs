@@ -131,19 +131,8 @@ pub struct Idle {
 }
 
 impl Action {
-    /// The kinds of actions, as the rest of a sentence; the last is what a CPU does when all are
-    /// done.
-    pub(crate) const KINDS: [&str; 9] = [
-        "reads",
-        "ends a read section",
-        "replaces",
-        "switches tasks",
-        "runs a thread",
-        "idles",
-        "goes off",
-        "waits for a jiffy",
-        "winds up",
-    ];
+    /// The number of kinds of actions, and one for what a CPU does when all are done.
+    pub(crate) const KINDS: u16 = 9;
 
     /// The kind's number.
     pub(crate) fn kind(&self) -> u16 {
@@ -267,19 +256,6 @@ impl Script for KernelScenario {
         self.cpus[cpu].drain(actions);
     }
 
-    fn extras(&self) -> usize {
-        [
-            self.leaf_fanout != ONE_LEAF,
-            self.preemptible,
-            self.crowded,
-            self.user_ticks,
-            self.busy_end,
-        ]
-        .into_iter()
-        .map(usize::from)
-        .sum()
-    }
-
     const PLAINER: &'static [fn(&mut Self)] = &[
         |script| script.leaf_fanout = ONE_LEAF,
         |script| script.preemptible = false,
@@ -339,17 +315,18 @@ impl Script for KernelScenario {
                 MOST_ACTIONS,
             )?;
             for (number, action) in actions.iter().enumerate() {
-                let of = |what: &str| format!("{what} of action {number} of CPU {cpu}");
-                match *action {
+                let (what, value, least, most) = match *action {
                     Read(pointer) | Replace { pointer, .. } => {
-                        range(of("the pointer"), pointer.into(), 0, POINTERS - 1)?;
+                        ("pointer", pointer, 0, POINTERS - 1)
                     }
-                    Thread { steps, .. } => range(of("the number of steps"), steps.into(), 1, 255)?,
+                    Thread { steps, .. } => ("number of steps", steps, 1, 255),
                     Action::Idle(Idle { jiffies, .. }) | Off(jiffies) => {
-                        range(of("the number of jiffies"), jiffies.into(), 1, 255)?;
+                        ("number of jiffies", jiffies, 1, 255)
                     }
-                    Leave | Switch(_) | Jiffy => {}
-                }
+                    Leave | Switch(_) | Jiffy => continue,
+                };
+                let what = format!("the {what} of action {number} of CPU {cpu}");
+                range(what, value.into(), least, most)?;
             }
         }
         Ok(())

@@ -1,25 +1,28 @@
 //! Runs of a kernel with RCU, one after the other.
 
 use super::kernel::{Kernel, RunningCpu};
-use super::library::{COUNTED, Library};
+use super::library::{Counts, Library};
 use super::names::{self, CLOCK};
 use super::scenario::{Action, KernelScenario, Mode, POINTERS};
 use crate::Word;
 use engine::Runner;
 use interleavings::Core;
 use interleavings::subject::{
-    Access, Cause, ChoiceSource, Failure, Invariant, Limits, Machine, Main, Names, Narrator,
-    Operation, RunResult, Runs, Step, Wait, broken_lock, made_by, marks_made,
+    Cause, ChoiceSource, Failure, Invariant, Limits, Machine, Main, Names, Narrator, Operation,
+    RunResult, Runs, Step, Wait, broken_lock, made_by, marks_made,
 };
 use rcu_faults::Thread;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
+/// The last actor: a CPU whose actions are done, or have not begun.
+const LAST: u16 = Action::KINDS - 1;
+
 struct Session<'s> {
     kernel: &'s Kernel,
     library: Rc<RefCell<Option<Rc<Library<Kernel>>>>>,
     runner: Runner<'s, Main<'s>>,
-    counts: [u64; COUNTED.len()],
+    counts: Counts,
 }
 
 /// Opens a session on a kernel with RCU and hands it to `use_it`.
@@ -39,7 +42,7 @@ pub fn with_session<R>(
         kernel: &kernel,
         library: Rc::clone(&library),
         runner,
-        counts: [0; COUNTED.len()],
+        counts: Counts::default(),
     };
     use_it(&mut session)
 }
@@ -217,14 +220,13 @@ impl Runs<KernelScenario> for Session<'_> {
 
     fn cause(&mut self, failure: &Failure) -> Option<Cause> {
         let names = self.kernel.machine.names();
-        // Nothing is borrowed while the run is made again.
-        let left = self.kernel.oracle().one_left();
-        let lost =
-            || Some(failure).filter(|failure| failure.invariant == Invariant::NoCallbackLost);
+        // The failure names the callback that is lost; another one may be left as well.
+        let is_lost = failure.invariant == Invariant::NoCallbackLost;
+        let lost = failure.what.split(' ').nth(1).filter(|_| is_lost);
         broken_lock(&self.kernel.machine, |cell| {
             Some(names.cell(cell as u16)).filter(|name| name.ends_with("lock"))
         })
-        .or_else(|| self.last_list(lost().and(left)?))
+        .or_else(|| self.last_list(lost?.parse().ok()?))
     }
 
     fn take_counts(&mut self, counts: &mut [u64]) {
@@ -233,20 +235,21 @@ impl Runs<KernelScenario> for Session<'_> {
         }
     }
 
-    fn accesses(&self, each: &mut dyn FnMut(Access)) {
-        let machine = &self.kernel.machine;
-        let scenario = self.kernel.scenario.borrow();
-        let counts = machine.names().counts;
-        let last = Action::KINDS.len() as u16 - 1;
-        let actor = |step: &Step| match step.did {
-            Operation::Action { number } => {
-                let action = scenario.action_of(step.process.into(), number.into());
-                Some(action.map_or(last, |action| action.kind()))
-            }
-            _ => None,
+    fn actor(&self, step: &Step) -> Option<u16> {
+        let Operation::Action { number } = step.did else {
+            return None;
         };
-        let word = |cell| names::kind_of(counts, cell);
-        machine.accesses(last, actor, word, each);
+        let scenario = self.kernel.scenario.borrow();
+        let action = scenario.action_of(step.process.into(), number.into());
+        Some(action.map_or(LAST, |action| action.kind()))
+    }
+
+    fn first_actor(&self) -> u16 {
+        LAST
+    }
+
+    fn word(&self, cell: u16) -> u16 {
+        names::kind_of(self.kernel.machine.names().counts, cell)
     }
 
     fn take_reached(&mut self, each: &mut dyn FnMut(usize)) {

@@ -25,27 +25,20 @@ fn variable(place: &Location<'_>) -> Option<String> {
         .lines()
         .nth(place.line() as usize - 1)?
         .get(..place.column() as usize - 1)?;
-    let declared = before.rfind("let ");
-    // A colon before the sign of equality comes before the type of what is declared.
-    let value = declared.map_or(0, |at| {
-        before[at..]
-            .find('=')
-            .map_or(before.len(), |equals| at + equals)
+    // A field stands before a colon, behind the last sign of equality; a variable behind `let`.
+    let value = before.rfind("= ").map_or(before, |at| &before[at..]);
+    let declared = before.rsplit_once("let ").map(|(_, name)| name);
+    let field = value.rsplit_once(": ").or(match declared {
+        None => before.rsplit_once(": "),
+        _ => None,
     });
-    let field = before.match_indices(':').map(|(at, _)| at).rfind(|at| {
-        *at >= value && !before[..*at].ends_with(':') && !before[at + 1..].starts_with(':')
-    });
-    let is_part = |letter: char| letter.is_alphanumeric() || letter == '_';
-    let name = match (field, declared) {
-        (Some(field), _) => before[..field]
-            .trim_end()
-            .rsplit(|letter| !is_part(letter))
-            .next()?,
-        (None, Some(at)) => before[at + 4..]
+    let is_other = |letter: char| !letter.is_alphanumeric() && letter != '_';
+    let name = match field {
+        Some((name, _)) => name.rsplit(is_other).next()?,
+        None => declared?
             .trim_start_matches("mut ")
-            .split(|letter| !is_part(letter))
+            .split(is_other)
             .next()?,
-        (None, None) => return None,
     };
     Some(name)
         .filter(|name| !name.is_empty())

@@ -122,17 +122,18 @@ impl Coverage {
         (usize::from(word) * actors + usize::from(first)) * actors + usize::from(second)
     }
 
-    /// Pairs that met: the kind of word, both actors, and whether they met in both orders. A pair
-    /// that met in one order stands in that order.
-    pub fn pairs(&self) -> impl Iterator<Item = (u16, u16, u16, bool)> {
-        (0..self.kinds.words).flat_map(move |word| {
-            (0..self.kinds.actors).flat_map(move |first| {
-                (0..self.kinds.actors).filter_map(move |second| {
-                    let there = self.met[self.pair(word, first, second)];
-                    let back = self.met[self.pair(word, second, first)];
-                    // Of a pair in both orders one is enough; two of the same actor meet at once.
-                    (there && (!back || first <= second)).then_some((word, first, second, back))
-                })
+    /// Of each pair of operations on a word, by who made them, that met: whether it met in both
+    /// orders.
+    pub fn pairs(&self) -> impl Iterator<Item = bool> {
+        let actors = self.kinds.actors;
+        let firsts =
+            (0..self.kinds.words).flat_map(move |word| (0..actors).map(move |first| (word, first)));
+        firsts.flat_map(move |(word, first)| {
+            (0..actors).filter_map(move |second| {
+                let there = self.met[self.pair(word, first, second)];
+                let back = self.met[self.pair(word, second, first)];
+                // Of a pair in both orders one is enough; two of the same actor meet at once.
+                (there && (!back || first <= second)).then_some(back)
             })
         })
     }

@@ -31,8 +31,6 @@ pub trait Subject {
     const LAST: &'static str;
     /// Runs on one machine before it is the next one's turn.
     const ROUND: u64;
-    /// The name of a kind of word, and of who loads or stores, as pairs of operations have them.
-    const NAMES: [fn(u16) -> String; 2];
 
     /// The machines on which it is tried, in turn. At least one.
     fn machines(&self) -> &[Self::Machine];

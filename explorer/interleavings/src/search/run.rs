@@ -27,34 +27,6 @@ impl Machine {
         self.heart.rest();
     }
 
-    /// Hands over the accesses of shared words in the last run, whose steps were kept. `actor` says
-    /// who a process is from a step on, if that changes; all begin as `first`.
-    pub fn accesses(
-        &self,
-        first: u16,
-        actor: impl Fn(&Step) -> Option<u16>,
-        word: impl Fn(u16) -> u16,
-        each: &mut dyn FnMut(Access),
-    ) {
-        let mut actors = vec![first; self.cpus().len() + 1];
-        for step in self.steps_of_run().iter() {
-            let of_process = &mut actors[usize::from(step.process)];
-            *of_process = actor(step).unwrap_or(*of_process);
-            let (cell, stores) = match step.did {
-                Operation::Loaded { cell, .. } => (cell, false),
-                Operation::Store { cell, .. } | Operation::Update { cell, .. } => (cell, true),
-                _ => continue,
-            };
-            each(Access {
-                cell,
-                word: word(cell),
-                actor: 2 * *of_process + u16::from(stores),
-                stores,
-                process: step.process,
-            });
-        }
-    }
-
     /// The result of the last run. `at_the_end` says what broke where nothing did before.
     pub fn result(&self, at_the_end: impl FnOnce() -> Option<Failure>) -> RunResult {
         let failure = self.take_failure().or_else(at_the_end);
@@ -147,9 +119,41 @@ pub trait Runs<C> {
         let _ = each;
     }
 
+    /// Who a process is from a step on, if that changes.
+    fn actor(&self, step: &Step) -> Option<u16> {
+        let _ = step;
+        None
+    }
+
+    /// Who all processes are at first.
+    fn first_actor(&self) -> u16 {
+        0
+    }
+
+    /// The kind of a word.
+    fn word(&self, cell: u16) -> u16 {
+        cell
+    }
+
     /// Hands over the accesses of shared words in the last run, whose steps were kept.
     fn accesses(&self, each: &mut dyn FnMut(Access)) {
-        let _ = each;
+        let mut actors = vec![self.first_actor(); self.machine().cpus().len() + 1];
+        for step in self.machine().steps_of_run().iter() {
+            let of_process = &mut actors[usize::from(step.process)];
+            *of_process = self.actor(step).unwrap_or(*of_process);
+            let (cell, stores) = match step.did {
+                Operation::Loaded { cell, .. } => (cell, false),
+                Operation::Store { cell, .. } | Operation::Update { cell, .. } => (cell, true),
+                _ => continue,
+            };
+            each(Access {
+                cell,
+                word: self.word(cell),
+                actor: 2 * *of_process + u16::from(stores),
+                stores,
+                process: step.process,
+            });
+        }
     }
 
     /// The deviations of the last run.

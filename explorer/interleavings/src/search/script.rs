@@ -18,12 +18,8 @@ pub trait Script: Clone + Default + PartialEq + Debug + 'static {
     /// Leaves actions of a CPU out.
     fn leave_out(&mut self, cpu: usize, actions: Range<usize>);
 
-    /// The number of its settings that are not the plainest.
-    fn extras(&self) -> usize {
-        0
-    }
-
-    /// What makes it plainer: for each of those settings, how to leave it out.
+    /// What makes it plainer: for each of its settings that may not be the plainest, how to leave it
+    /// out.
     const PLAINER: &'static [fn(&mut Self)] = &[];
 
     /// Plainer scripts, each without one of those settings.
@@ -50,7 +46,7 @@ pub trait Script: Clone + Default + PartialEq + Debug + 'static {
 
 /// The number of actions that all CPUs have together, and settings that are not the plainest.
 pub fn length(script: &impl Script) -> usize {
-    script.extras()
+    script.plainer().count()
         + (0..script.cpus())
             .map(|cpu| script.actions(cpu))
             .sum::<usize>()

@@ -46,7 +46,7 @@ fn what_is_found_is_said_in_sentences_runs_again_and_stands_on_a_timeline() {
         "--fault",
         "rejected-cpu-on",
         "--seed",
-        "5",
+        "16",
         "--all",
         "-o",
         "f",

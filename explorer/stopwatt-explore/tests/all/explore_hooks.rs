@@ -146,7 +146,7 @@ fn faults_of_other_kinds_are_named_with_their_hook() {
             // Who takes a state that the board has not goes by it.
             "states",
             "domain-state",
-            "in pwr_domain_off",
+            "in pwr_domain_",
             vec![(is_state, "return 1 || standby || off")],
         ),
         (
@@ -259,7 +259,7 @@ fn judged(folder: &Path, name: &str, lines: &[(&str, &str)]) -> Option<(String, 
     let file = folder.join(name).with_extension("c");
     fs::write(&file, source).unwrap();
     shared_object(&file, folder);
-    let output = explore_some(folder, "10000", &["--hooks", &format!("{name}.so")]);
+    let output = explore_some(folder, "30000", &["--hooks", &format!("{name}.so")]);
     assert!(
         matches!(output.status.code(), Some(0 | 1)),
         "{name}: {}",

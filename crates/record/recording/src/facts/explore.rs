@@ -64,8 +64,6 @@ pub struct Coverage {
     pub never_called: Vec<String>,
     /// Branches of the other functions that were never taken.
     pub never_taken: Vec<String>,
-    /// Some pairs that met in one order only.
-    pub one_way: Vec<String>,
     /// Events that are counted in every run, such as calls by outcome.
     pub counted: Vec<CoverageItem>,
     /// The choices of the machine, such as faults of the hardware.

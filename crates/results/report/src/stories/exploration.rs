@@ -106,7 +106,6 @@ fn never_reached(coverage: &facts::Coverage, never: &[&facts::CoverageItem]) -> 
             "and {more} branches more, which the recording and --format json name"
         ));
     }
-    items.extend(coverage.one_way.iter().take(3).cloned());
     items
 }
 
