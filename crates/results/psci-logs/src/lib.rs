@@ -28,6 +28,18 @@ pub struct Told {
     /// Messages of a log that ask for it.
     #[serde(skip_serializing)]
     with: Vec<String>,
+    /// Of an answer: messages about the same CPU that the log has in this order.
+    #[serde(skip_serializing)]
+    order: Vec<String>,
+    /// Of an answer: names of causes, likeliest first.
+    #[serde(skip_serializing)]
+    causes: Vec<String>,
+    /// Of a sentence on parameters: bits of which none is set, and bits of which one is set at
+    /// least; 0 where any will do.
+    #[serde(skip_serializing)]
+    none: u32,
+    #[serde(skip_serializing)]
+    some: u32,
 }
 
 impl Told {
@@ -57,12 +69,14 @@ struct Catalogue {
     /// Messages; of those that fit a line the first counts. The first of all is for a line whose
     /// MPIDR is no `reg` of the tree.
     message: Vec<Message>,
-    /// Answers; of those that fit a message the first counts.
-    answer: Vec<Answer>,
+    /// Answers, with the numbers of the CPUs for `{cpu}`, the call and the rule; of those that fit a
+    /// message the first counts.
+    answer: Vec<Told>,
     /// Causes by name.
     cause: BTreeMap<String, Told>,
-    /// Sentences on parameters: the first tells what one is.
-    note: Vec<Note>,
+    /// Sentences on parameters, in which a mask in braces stands for the bits below it; the first
+    /// tells what one is.
+    note: Vec<Told>,
     /// What a number means that a call returned, and which boards have a parameter.
     number: BTreeMap<String, Vec<Told>>,
 }
@@ -73,30 +87,6 @@ struct Message {
     name: String,
     /// Patterns, as in `data/idle-tables.toml` of the crate `import`.
     texts: Vec<String>,
-}
-
-/// An answer to messages.
-#[derive(Deserialize)]
-struct Answer {
-    /// Messages about the same CPU that the log has in this order.
-    order: Vec<String>,
-    /// Names of causes, likeliest first.
-    causes: Vec<String>,
-    /// The first sentence, with the numbers of the CPUs for `{cpu}`; the call, and the rule.
-    #[serde(flatten)]
-    told: Told,
-}
-
-/// A sentence on the parameters that it holds for.
-#[derive(Deserialize)]
-struct Note {
-    /// Bits of which none is set.
-    none: u32,
-    /// Bits of which one is set at least; 0 where any will do.
-    some: u32,
-    /// The sentence, in which a mask in braces stands for the bits below it.
-    #[serde(flatten)]
-    told: Told,
 }
 
 static CATALOGUE: LazyLock<Catalogue> = LazyLock::new(|| {
@@ -158,7 +148,7 @@ pub fn log(text: &str, tree: Option<&Board>) -> Vec<Told> {
                 both.filter_map(|of| of.fields.get("cpu")).all_equal()
             });
             let mut order = answer.order.iter();
-            answer.told.with.contains(event.name)
+            answer.with.contains(event.name)
                 && order.all(|name| of_cpu.any(|other| other.name == name))
         };
         let events = open.extract_if(.., is_of).collect_vec();
@@ -166,7 +156,7 @@ pub fn log(text: &str, tree: Option<&Board>) -> Vec<Told> {
             continue;
         }
         let cpus = events.iter().filter_map(|event| event.fields.get("cpu"));
-        let mut of_log = answer.told.clone();
+        let mut of_log = answer.clone();
         of_log.text = of_log.text.replace("{cpu}", &cpus.unique().join(", "));
         let lines = events.iter().map(|event| event.line.clone());
         of_log.details.splice(..0, lines.take(16));
@@ -198,12 +188,12 @@ fn notes(raw: u32) -> impl Iterator<Item = Told> {
         .iter()
         .filter(move |note| raw & note.none == 0 && (note.some == 0 || raw & note.some > 0));
     notes.map(move |note| {
-        let parts = note.told.text.split(['{', '}']);
+        let parts = note.text.split(['{', '}']);
         let parts = parts.map(|part| match number(part) {
             Some(mask) => format!("{:#x}", (u64::from(raw) & mask) >> mask.trailing_zeros()),
             None => part.to_owned(),
         });
-        Told::new(&note.told.kind, &parts.collect::<String>())
+        Told::new(&note.kind, &parts.collect::<String>())
     })
 }
 
@@ -288,20 +278,17 @@ mod tests {
         let names = names.collect_vec();
         let (mut asked, mut caused) = (Vec::new(), Vec::new());
         for answer in &CATALOGUE.answer {
-            asked.extend(answer.told.with.iter().chain(&answer.order));
+            asked.extend(answer.with.iter().chain(&answer.order));
             caused.extend(&answer.causes);
-            let kind = answer.told.kind.as_str();
+            let kind = answer.kind.as_str();
             assert!(["trouble", "harmless", "good"].contains(&kind), "{kind}");
-            let order = answer
-                .order
-                .iter()
-                .all(|name| answer.told.with.contains(name));
+            let order = answer.order.iter().all(|name| answer.with.contains(name));
             assert!(
                 order,
                 "an answer shows the lines of its order: {}",
-                answer.told.text
+                answer.text
             );
-            let cpu = answer.told.with.iter().flat_map(|name| {
+            let cpu = answer.with.iter().flat_map(|name| {
                 let message = CATALOGUE
                     .message
                     .iter()
@@ -309,11 +296,7 @@ mod tests {
                 &message.expect("an answer is for messages").texts
             });
             let has_cpu = cpu.into_iter().any(|text| text.contains("<cpu#>"));
-            assert!(
-                has_cpu || !answer.told.text.contains("{cpu}"),
-                "{}",
-                answer.told.text
-            );
+            assert!(has_cpu || !answer.text.contains("{cpu}"), "{}", answer.text);
         }
         for (name, cause) in &CATALOGUE.cause {
             assert!(caused.contains(&name), "no answer has the cause {name}");
