@@ -26,7 +26,7 @@ pub const SUCCESS: u64 = 0;
 
 /// An error as a call returns it.
 pub fn code(error: Error) -> u64 {
-    i64::from(error.code()).cast_unsigned()
+    i64::from(error.code()) as u64
 }
 
 /// A call that returned `x0` and zeros.
