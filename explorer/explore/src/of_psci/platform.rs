@@ -135,6 +135,8 @@ impl Board {
             self.does(&POWER_DOWN, 0);
         }
         let process = self.process();
+        // Where the books are closed, only this tells what the CPU takes down.
+        self.state().levels.set(states);
         self.keep_books(|books| books.may_go(process));
         self.keep_books(|books| books.goes_down(process, states));
         if self.resident.get() == Some(process as u8) && self.ledger.borrow().is_off(process) {

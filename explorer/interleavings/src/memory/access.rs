@@ -154,7 +154,6 @@ impl Memory {
     }
 
     /// A store enters the buffer; `found` is the clock of what it replaces in one step.
-    #[inline(always)]
     fn enter_store(&mut self, cpu: usize, releases: bool, found: Tag, store: Entry) {
         let what = if releases {
             EntryKind::Release

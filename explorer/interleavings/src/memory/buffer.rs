@@ -8,7 +8,6 @@ use super::view::{BUFFER, Entry, EntryKind};
 
 impl Memory {
     /// Asks for how long something stays in the buffer; the number of the choice as well.
-    #[inline(always)]
     pub(super) fn delay(&mut self, what: Delay, answers: &mut impl Answers) -> (u8, u32) {
         self.asked += 1;
         (answers.delay(what), self.asked)
@@ -59,7 +58,6 @@ impl Memory {
         }
     }
 
-    #[inline(always)]
     pub(super) fn enter(&mut self, cpu: usize, mut entry: Entry) {
         self.views[cpu].entered += 1;
         entry.age = self.views[cpu].entered;
@@ -71,13 +69,8 @@ impl Memory {
             && (self.views[cpu].buffered == 0 || !self.must_follow_any(cpu, &entry, coherent))
         {
             self.perform(cpu, entry);
-        } else {
-            self.stay(cpu, entry);
+            return;
         }
-    }
-
-    /// An entry stays in the buffer, unless only others had to leave it first.
-    fn stay(&mut self, cpu: usize, entry: Entry) {
         if usize::from(self.views[cpu].buffered) == BUFFER {
             self.leave(cpu, 0);
         }
@@ -154,18 +147,16 @@ impl Memory {
         }
     }
 
-    #[inline(always)]
     fn perform(&mut self, cpu: usize, entry: Entry) {
         self.reserved -= u32::from(entry.reserved);
         if self.trace.is_some() && entry.what != EntryKind::StoreBarrier {
             self.note_overtaking(cpu, &entry);
         }
         match entry.what {
-            EntryKind::Store | EntryKind::Release => {
+            EntryKind::Store => self.write(cpu, entry.cell, entry.value, entry.tag),
+            EntryKind::Release => {
                 self.write(cpu, entry.cell, entry.value, entry.tag);
-                if entry.what == EntryKind::Release {
-                    self.views[cpu].released = self.now;
-                }
+                self.views[cpu].released = self.now;
             }
             EntryKind::Clean => self.clean(cpu, entry.cell, false),
             EntryKind::CleanInvalidate => self.clean(cpu, entry.cell, true),
