@@ -107,7 +107,7 @@ struct Event {
 /// The messages of a log; of equal ones the first.
 fn events(text: &str, tree: Option<&Board>) -> Vec<Event> {
     let events = text.lines().zip(1..).filter_map(|(text, at)| {
-        // A pattern is tried at each byte, and the kernel's lines are short.
+        // A pattern is tried at each byte, which takes long in a long line; the kernel's are short.
         let small = text[..text.floor_char_boundary(500)].trim().to_lowercase();
         CATALOGUE.cues.iter().find(|cue| small.contains(*cue))?;
         let mut event = CATALOGUE.message.iter().find_map(|message| {
@@ -126,7 +126,7 @@ fn events(text: &str, tree: Option<&Board>) -> Vec<Event> {
         }
         Some(event)
     });
-    // Each is paired with all, so not more than any machine's log has.
+    // Each event is compared with all others, so their number is limited.
     events
         .unique_by(|event| (event.name, event.fields.clone()))
         .take(20_000)

@@ -133,12 +133,11 @@ fn check_task(hardware: &Hardware, workload: &Workload, task: &TaskSpec) -> Resu
     Ok(())
 }
 
-/// True if time passes in an action, or may: where it waits for others.
+/// True if an action takes time, as every system call does.
 fn takes_time(action: &Action) -> bool {
     match action {
         Action::Run { time, .. } | Action::RunTime(time) | Action::Sleep(time) => time.mean() > 0,
         Action::Timer { period, .. } | Action::SharedTimer { period, .. } => *period > 0,
-        // A system call takes some.
         _ => true,
     }
 }

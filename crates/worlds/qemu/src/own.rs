@@ -30,7 +30,7 @@ const FLASH: u64 = 64 << 20;
 
 impl OtherFirmware {
     /// True if the payload is to be in the image, and is not found there: it names the file of its
-    /// options. An image may hold it in a form of its own.
+    /// options. A compressed image may hold it all the same.
     pub fn lacks_payload(&self) -> bool {
         let name = b"opt/stopwatt/payload";
         let is_there = |image: Vec<u8>| image.windows(name.len()).any(|part| part == name);

@@ -48,7 +48,7 @@ impl Shape {
         (self.cluster(cpu) * 256 + cpu % self.each) as u64
     }
 
-    /// A CPU as the calls name it that ignore what is no affinity field.
+    /// The MPIDR of a CPU for calls that ignore all but its affinity fields: bit 31 is set.
     pub fn argument(self, cpu: usize) -> u64 {
         self.mpidr(cpu) | 1 << 31
     }

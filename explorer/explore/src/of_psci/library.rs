@@ -26,7 +26,7 @@ pub fn entry_of(entry: EntryPoint) -> Entry {
     }
 }
 
-/// Makes a call. PSCI's have a stamp of when they were made.
+/// Makes a call, and notes the stamp of its start if it is one of PSCI.
 pub fn ask(board: &Board, library: &Library<'_>, function: u32, args: [u64; 3]) -> Outcome {
     // The exception was taken a tick before.
     let entered = board.now() - 1;

@@ -27,8 +27,8 @@ pub const CALLS: [(u32, u64, u64, [u64; 4]); 16] = [
     (STANDARD_SERVICE_UID, 0, 0, [0, 1, 2, 3]),
     (STANDARD_SERVICE_REVISION, 0, 0, [4, 5, 6, 7]),
     (PMF_VERSION, 0, 0, [0, NONE, NONE, NONE]),
-    // They return only where they do not work. To them the arguments are nothing; the platform
-    // repeats the first.
+    // They return only if they do not work. They ignore their arguments; the first one says which
+    // call the platform must hear of.
     (SYSTEM_OFF, SYSTEM_OFF as u64, 0, [FAILS; 4]),
     (SYSTEM_RESET, SYSTEM_RESET as u64, 0, [FAILS; 4]),
 ];
@@ -52,7 +52,7 @@ pub const EDGES: [(u32, u64, u64, u64); 27] = [
     (CPU_SUSPEND, 1 << 30 | 1, 0, WRONG),
     (CPU_SUSPEND, 2, 0, WRONG),
     (CPU_SUSPEND, 1 << 31 | 1, 0, WRONG),
-    // What is there, and in which form.
+    // Which calls exist, and in which form.
     (PSCI_VERSION, 0, 0, 0x1_0003),
     (PSCI_VERSION | SMC64, 0, 0, NONE),
     (SMCCC_VERSION, 0, 0, 0x1_0002),

@@ -28,12 +28,12 @@ use psci_faults::{
 
 impl Sink for Board {
     fn now(&self) -> u64 {
-        // The upper half of a stamp shows as well.
+        // Bit 33 is set, so that a lost upper half of a stamp is noticed.
         1 << 33 | u64::from(self.step_count())
     }
 
     fn capture(&self, point: Point, argument: u32, _ticks: u64) {
-        // A call and a reset have stamps of their moments, which are noted there.
+        // The stamps of the start of a call and of a reset are noted where those happen.
         let is_now = match point.id() {
             3 => self.state().marks.get() & 0b100 != 0,
             id => (1..6).contains(&id),
@@ -135,7 +135,7 @@ impl Board {
             self.does(&POWER_DOWN, 0);
         }
         let process = self.process();
-        // Where the books are closed, only this tells what the CPU takes down.
+        // If the states that are right are not known, these are taken for them.
         self.state().levels.set(states);
         self.keep_books(|books| books.may_go(process));
         self.keep_books(|books| books.goes_down(process, states));
@@ -362,7 +362,7 @@ impl Platform for Board {
 
     fn stat_slot(&self, level: Level, state: LocalState) -> Option<usize> {
         self.check_index(level, state.0);
-        // A frozen CPU has none: it runs, as far as power goes.
+        // A frozen CPU has no slot: its power state is RUN.
         (state != LocalState::RUN).then(|| slot(state.0))
     }
     fn is_valid_entry_point(&self, address: u64) -> bool {

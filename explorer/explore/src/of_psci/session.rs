@@ -615,7 +615,7 @@ impl Call<'_> {
         x0
     }
 
-    /// Of what was the case all the time, nothing makes the answer wrong.
+    /// Fails the run if the answer contradicts a state that held during the whole call.
     fn hold_affinity(&self, ask: Ask, x0: u64, wrong: &[(bool, &str)]) {
         if let Some((_, was)) = wrong.iter().find(|(is, _)| *is) {
             let (cpu, x0) = (self.process, x0 as i64);
@@ -790,7 +790,7 @@ impl Call<'_> {
         let level = usize::from(highest(&states));
         let target = usize::from(of);
         let [counts, _, least, _] = board.ledger.borrow().counts(target, level, states[level]);
-        // What is on its way to memory need not be counted yet.
+        // A count that still lies in a store buffer need not be seen yet.
         let is_seen = (0..board.cpus().len()).all(|cpu| board.memory().buffered(cpu) == 0);
         // Nobody goes down: the level at which the caller would be the last has no meaning.
         let raw = u64::from(layout::power_state(states, 2));
