@@ -73,8 +73,12 @@ pub fn shown(path: &Path) -> String {
     }
 }
 
-/// Opens a file of any length; a packed one, and standard input (`-`), unpacked in a temporary file
-/// that goes when it is closed. `name` is the file's name for errors.
+/// The first bytes of a text in UTF-16, as Windows writes it.
+const UTF_16: [u8; 2] = [0xff, 0xfe];
+
+/// Opens a file of any length; a packed one, standard input (`-`) and `<(...)` of a shell unpacked,
+/// and UTF-16 as UTF-8, in a temporary file that goes when it is closed. `name` is the file's name
+/// for errors.
 ///
 /// # Errors
 /// It cannot be read; what packed it was cut off; there is no room for it unpacked.
@@ -83,13 +87,17 @@ pub fn open(path: &Path, name: &str) -> Result<File, ImportError> {
     if path == Path::new("-") {
         return spooled(&mut io::stdin().lock(), name);
     }
+    if path.starts_with("/dev/fd") || path.starts_with("/proc/self/fd") {
+        return spooled(&mut File::open(path).map_err(wrong)?, name);
+    }
     let mut file = disk::open(path).map_err(wrong)?;
     let mut start = Vec::new();
     (&mut file).take(6).read_to_end(&mut start).map_err(wrong)?;
     file.seek(SeekFrom::Start(0)).map_err(wrong)?;
-    match Packer::of_start(&start) {
-        Some(_) => spooled(&mut file, name),
-        None => Ok(file),
+    if Packer::of_start(&start).is_some() || start.starts_with(&UTF_16) {
+        spooled(&mut file, name)
+    } else {
+        Ok(file)
     }
 }
 
@@ -109,7 +117,7 @@ pub fn spooled(input: &mut dyn Read, name: &str) -> Result<File, ImportError> {
         .read_to_end(&mut start)
         .map_err(no_room)?;
     let packer = Packer::of_start(&start);
-    let whole = start.as_slice().chain(input);
+    let mut whole = start.as_slice().chain(input);
     let mut out = tempfile::tempfile().map_err(no_room)?;
     let failed = |error: io::Error| match packer {
         Some(packer) => packer.damaged(name, &error),
@@ -117,6 +125,20 @@ pub fn spooled(input: &mut dyn Read, name: &str) -> Result<File, ImportError> {
     };
     let mut from: Box<dyn Read + '_> = match packer {
         Some(packer) => packer.unpack(whole).map_err(failed)?,
+        None if start.starts_with(&UTF_16) => {
+            let mut bytes = Vec::new();
+            (&mut whole)
+                .take(disk::MOST_BYTES)
+                .read_to_end(&mut bytes)
+                .map_err(failed)?;
+            let units = bytes[2..]
+                .chunks_exact(2)
+                .map(|of| u16::from_le_bytes([of[0], of[1]]));
+            let text: String = char::decode_utf16(units)
+                .map(|of| of.unwrap_or(char::REPLACEMENT_CHARACTER))
+                .collect();
+            Box::new(io::Cursor::new(text))
+        }
         None => Box::new(whole),
     };
     let mut buffer = vec![0; 1 << 16];
@@ -170,6 +192,27 @@ mod tests {
             read(&[gzip(b"abc"), gzip(b"def")].concat()).unwrap(),
             b"abcdef"
         );
+    }
+
+    #[test]
+    fn what_windows_and_a_shell_hand_over_is_text() {
+        let wide = "\u{feff}a line\nü\n".encode_utf16();
+        let wide: Vec<u8> = wide.flat_map(u16::to_le_bytes).collect();
+        assert_eq!(read(&wide).unwrap(), "a line\nü\n".as_bytes());
+        assert_eq!(read(&wide[..3]).unwrap(), b"");
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("log");
+        std::fs::write(&path, &wide).unwrap();
+        let held = File::open(&path).unwrap();
+        let number = std::os::fd::AsRawFd::as_raw_fd(&held);
+        for path in [path, format!("/dev/fd/{number}").into()] {
+            let mut text = String::new();
+            open(&path, "log")
+                .unwrap()
+                .read_to_string(&mut text)
+                .unwrap();
+            assert_eq!(text, "a line\nü\n");
+        }
     }
 
     #[test]
