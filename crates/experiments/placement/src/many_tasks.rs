@@ -54,8 +54,8 @@ const ASSUMED: Assumed = Assumed {
     from_fastest: false,
 };
 
-/// What is assumed, each with the others as usual: the lowest round trip, the usual one, the
-/// highest, and what else may be otherwise.
+/// The sets of assumptions that are tried: the lowest round trip, the usual one and the highest,
+/// and then each other assumption changed alone.
 const ASSUMPTIONS: [Assumed; 7] = [
     Assumed {
         name: "0",

@@ -70,8 +70,8 @@ pub fn owners(input: &Input, outcome: &Outcome) -> Vec<(String, u128)> {
         .collect()
 }
 
-/// What there is to complain of, a sentence each: energies that do not add up, grace periods that
-/// took too long, deadlocks of mutexes.
+/// The complaints about a run, a sentence each: energies that do not add up, grace periods that took
+/// too long, deadlocks of mutexes.
 pub fn complaints(outcome: &Outcome) -> Vec<String> {
     let is_wrong = outcome.total() != outcome.integral;
     let sum = is_wrong.then(|| "the owners' energies do not add up to the integral.".to_owned());

@@ -42,7 +42,7 @@ pub fn board(file: &str, blob: &[u8]) -> Result<Board> {
         .push("CPUs have the tree's order; Linux gives number 0 to the one that boots".to_owned());
     let clusters = tree.clusters(&nodes, &mut board.assumed)?;
     for (number, &at) in nodes.iter().enumerate() {
-        // What clocks share is often said of a cluster's first CPU alone.
+        // A tree often gives power and clock for the first CPU of a cluster alone.
         let kind = |other: usize| (&clusters[other], tree.text(nodes[other], "compatible"));
         let kin = (0..nodes.len())
             .filter(|other| kind(*other) == kind(number))
@@ -110,7 +110,7 @@ impl Tree<'_> {
                 .map(|reg| reg.last().map_or(0, |affinity| affinity >> 8))
         };
         let labels: Vec<u32> = cpus.iter().map(affinity).collect::<Result<_>>()?;
-        // Where each CPU has one of its own, the field above counts CPUs, and that below threads.
+        // If Aff1 differs for each CPU, Aff1 counts CPUs and Aff0 threads, and clusters are above.
         let is_of_cpus = labels
             .iter()
             .enumerate()

@@ -4,14 +4,13 @@ use super::what::{Board, Cpu, State};
 use document::Error;
 use itertools::Itertools;
 
-/// What no file of a board says of its machine, as the end of a platform file.
+/// The end of a platform file: settings of the machine that no file of a board has.
 const ASSUMED_MACHINE: &str = include_str!("machine.toml");
 
 /// The platform of which a board borrows releases and costs.
 const LENDER: &str = "tc2";
-/// What a meter at the wall shows beside powers by Linux's coefficients.
-const WALL: &str = "wall = { low = 1.8, high = 2.2, source = \"sbc-bench, Efficiency_Graphing.md: four cores at the mains; memory and \
-                    adapter are in it\" }";
+/// The powers that a meter at the mains shows, for each that Linux's coefficients give.
+const WALL: &str = include_str!("wall.toml");
 /// The greatest power that a platform file takes, in units.
 const MOST_POWER: u64 = 1_000_000;
 
@@ -66,8 +65,9 @@ pub fn text(board: &Board, name: &str) -> Result<String, Error> {
     let running_unit = match most {
         0 => String::new(),
         _ => format!(
-            "running_unit = {{ value = {}, source = \"{file}\", {WALL} }}\n",
-            unit as f64 / 1e6
+            "running_unit = {{ value = {}, source = \"{file}\", {} }}\n",
+            unit as f64 / 1e6,
+            WALL.trim_end()
         ),
     };
     let mut text = format!(
